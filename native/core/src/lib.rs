@@ -1,0 +1,14 @@
+//! The pure engine of the gateway.
+//!
+//! It turns what an editor returned into what the contract promises: gated to the allowed roots, canonical, sorted,
+//! deduplicated, capped and paged. It takes values and returns values; it knows no clock, no network, no environment,
+//! and of the file system only what the [`roots::RealPaths`] trait tells it.
+
+#![forbid(unsafe_code)]
+
+pub mod epochs;
+pub mod error;
+pub mod limits;
+pub mod location;
+pub mod position;
+pub mod tools;

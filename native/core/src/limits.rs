@@ -1,0 +1,72 @@
+//! The hard caps of the contract (section 5), which configuration can only tighten.
+
+use std::time::Duration;
+
+/// Most bytes of one HTTP request body (contract section 5.1).
+pub const MAX_REQUEST_BYTES: usize = 1_048_576;
+/// Most bytes of one HTTP response body (contract section 5.1).
+pub const MAX_RESPONSE_BYTES: usize = 524_288;
+/// Longest time for one call (contract section 5.1).
+pub const REQUEST_TIMEOUT: Duration = Duration::from_millis(2_000);
+/// Most items of a list that is not paged (contract section 5.1).
+pub const MAX_ITEMS_NONPAGED: usize = 200;
+/// Most items on one page (contract section 5.1).
+pub const MAX_PAGE_SIZE: usize = 200;
+/// Page size when the caller names none (D11).
+pub const DEFAULT_PAGE_SIZE: usize = 100;
+/// Most files in the canonical set of workspace diagnostics (contract section 5.1).
+pub const MAX_WORKSPACE_DIAGNOSTICS_ITEMS_TOTAL: usize = 5_000;
+/// Most items in the canonical set of workspace symbols (contract section 5.1).
+pub const MAX_WORKSPACE_SYMBOLS_ITEMS_TOTAL: usize = 20_000;
+/// Most items in the canonical set of references (contract section 5.1).
+pub const MAX_REFERENCES_ITEMS_TOTAL: usize = 20_000;
+/// Most bytes that one retained set may weigh (D26).
+pub const MAX_SNAPSHOT_BYTES: usize = 16 * 1_048_576;
+/// Most bytes that all retained sets may weigh together (D26).
+pub const MAX_SNAPSHOTS_BYTES: usize = 64 * 1_048_576;
+/// How long a retained set outlives its last use (D26).
+pub const SNAPSHOT_LIFETIME: Duration = Duration::from_secs(600);
+
+const MIN_RESPONSE_BYTES: usize = 16_384;
+const MIN_REQUEST_TIMEOUT: Duration = Duration::from_millis(100);
+
+/// The caps in force. They start at the contract's maxima and can only be tightened, never below the lower bounds of
+/// D48, under which nothing useful could be answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    max_page_size: usize,
+    max_response_bytes: usize,
+    request_timeout: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { max_page_size: MAX_PAGE_SIZE, max_response_bytes: MAX_RESPONSE_BYTES, request_timeout: REQUEST_TIMEOUT }
+    }
+}
+
+impl Limits {
+    /// The caps that configuration asks for, each clamped between the lower bound of D48 and the contract's maximum.
+    pub fn tightened(max_page_size: usize, max_response_bytes: usize, request_timeout: Duration) -> Self {
+        Self {
+            max_page_size: max_page_size.clamp(1, MAX_PAGE_SIZE),
+            max_response_bytes: max_response_bytes.clamp(MIN_RESPONSE_BYTES, MAX_RESPONSE_BYTES),
+            request_timeout: request_timeout.clamp(MIN_REQUEST_TIMEOUT, REQUEST_TIMEOUT),
+        }
+    }
+
+    /// Most items on one page.
+    pub const fn max_page_size(&self) -> usize {
+        self.max_page_size
+    }
+
+    /// Most bytes of one HTTP response body.
+    pub const fn max_response_bytes(&self) -> usize {
+        self.max_response_bytes
+    }
+
+    /// Longest time for one call.
+    pub const fn request_timeout(&self) -> Duration {
+        self.request_timeout
+    }
+}

@@ -1,0 +1,58 @@
+//! The questions that may be asked of an editor.
+//!
+//! The server owns this trait and knows nothing of who implements it: VS Code today, language servers driven without
+//! VS Code later. Answers are raw: nothing is gated, sorted or decided here.
+
+use std::future::Future;
+
+use gateway_core::location::{RawLocations, RawTargets};
+use gateway_core::position::Position;
+
+/// A document as its editor names it, and a position in it.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Place {
+    /// The URI under which the editor knows the document (D31), not necessarily canonical.
+    pub uri: String,
+    /// Where in the document.
+    pub position: Position,
+}
+
+/// What the editor says of a document that it has opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OpenDocument {
+    /// How many lines the document has; at least 1.
+    pub line_count: u32,
+    /// The UTF-16 length of the line asked about, its end excluded; `None` if there is no such line.
+    pub line_length: Option<u32>,
+}
+
+/// Why the editor gave no answer. What it said is logged where it happened and goes no further: it may hold paths.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum EditorError {
+    /// Nothing in the editor answers this question for this document.
+    #[error("no provider")]
+    Unavailable,
+    /// The document cannot be opened as text.
+    #[error("no such document")]
+    NotFound,
+    /// A provider threw, rejected or returned something that is not an answer.
+    #[error("the provider failed")]
+    Failed,
+}
+
+/// An editor that can be asked. Every method may take arbitrarily long; the server limits the time, and may drop the
+/// future.
+pub trait Editor: Send + Sync + 'static {
+    /// Opens the document at `uri` and keeps it open for a while (D33), so that the questions that follow are fast and
+    /// cause no events of their own.
+    fn open(&self, uri: &str, line: u32) -> impl Future<Output = Result<OpenDocument, EditorError>> + Send;
+
+    /// Where the symbol at `place` is defined.
+    fn definition(&self, place: &Place) -> impl Future<Output = Result<RawTargets, EditorError>> + Send;
+
+    /// Where the symbol at `place` is declared.
+    fn declaration(&self, place: &Place) -> impl Future<Output = Result<RawTargets, EditorError>> + Send;
+
+    /// Every reference to the symbol at `place`, declarations included (D9).
+    fn references(&self, place: &Place) -> impl Future<Output = Result<RawLocations, EditorError>> + Send;
+}

@@ -1,0 +1,3 @@
+//! The server.
+#![forbid(unsafe_code)]
+pub mod editor;
