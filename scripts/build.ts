@@ -1,0 +1,14 @@
+// `npm run build`: the addon, its types and the bundle.
+
+import { buildAddon, typesAreUpToDate, updateTypes } from "./addon.ts";
+import { bundleExtension } from "./bundle.ts";
+import { command, say } from "./progress.mjs";
+
+await command(async () => {
+  await buildAddon();
+  if (!typesAreUpToDate()) {
+    updateTypes();
+    say("extension/native.d.ts has changed with the addon: commit it.");
+  }
+  await bundleExtension();
+});

@@ -1,0 +1,115 @@
+// The invariants of docs/ARCHITECTURE.md that say what must not be where.
+
+import { readdirSync, readFileSync } from "node:fs";
+import { basename, join, relative } from "node:path";
+import { root } from "./layout.ts";
+import { succeed } from "./processes.mjs";
+
+/** What a crate must not be built on, directly or through another crate. */
+const FOREIGN_CRATES = [
+  { crate: "gateway-core", foreign: /^(tokio|napi|hyper|axum|http|tracing|getrandom)/ },
+  { crate: "gateway-server", foreign: /^napi/ },
+];
+
+interface Rule {
+  /** What is wrong with a line that matches, as the end of a sentence. */
+  readonly says: string;
+  readonly line: RegExp;
+  /** The files, by their path from the root, that the rule is about. */
+  readonly within: (file: string) => boolean;
+}
+
+const EDITOR = "extension/editor.ts";
+
+const RULES: readonly Rule[] = [
+  {
+    says: "only extension/ imports vscode",
+    line: /\b(from|import|require)\b\s*\(?\s*["']vscode["']/,
+    within: (file) => isScript(file) && !file.startsWith("extension/") && !isTestExtension(file),
+  },
+  {
+    says: "rows.ts knows the editor's shapes without importing vscode, so that it can be tested alone",
+    line: /["']vscode["']/,
+    within: (file) => file === "extension/rows.ts",
+  },
+  {
+    says: `only ${EDITOR} asks language features`,
+    line: /["'`](vscode\.execute\w*|_?typescript\.\w+)["'`]/,
+    within: (file) => file.startsWith("extension/") && file !== EDITOR,
+  },
+  {
+    says: `${EDITOR} asks for definitions, declarations and references and for nothing that edits`,
+    line: /["'`]vscode\.execute(?!(Definition|Declaration|Reference)Provider["'`])/,
+    within: (file) => file === EDITOR,
+  },
+  {
+    says: "JSON-RPC numbers are in native/server/src/rpc.rs only",
+    line: /-32[67]\d\d/,
+    within: (file) => /^native\/\w+\/src\/.*\.rs$/.test(file) && file !== "native/server/src/rpc.rs",
+  },
+];
+
+const FORBIDDEN_NAME = /^(utils?|helpers?|common|misc|types)\.\w+$/;
+const FORBIDS_UNSAFE = ["native/core/src/lib.rs", "native/server/src/lib.rs"];
+
+/** Every violation, as one line each; none if the layers are kept apart. */
+export async function layeringViolations(): Promise<string[]> {
+  const crates = await Promise.all(FOREIGN_CRATES.map(foreignCrates));
+  return [...crates.flat(), ...sourceViolations()];
+}
+
+async function foreignCrates({ crate, foreign }: (typeof FOREIGN_CRATES)[number]): Promise<string[]> {
+  const { stdout } = await succeed(
+    "cargo tree failed: mend what it reports above.",
+    "cargo",
+    ["tree", "--package", crate, "--edges", "normal,build", "--prefix", "none", "--format", "{p}"],
+    { cwd: root },
+  );
+  const names = new Set(stdout.split("\n").map((line) => line.split(" ")[0] ?? ""));
+  return [...names].filter((name) => foreign.test(name)).map((name) => `${crate} must not be built on ${name}`);
+}
+
+function sourceViolations(): string[] {
+  const violations: string[] = [];
+  for (const file of sources()) {
+    if (FORBIDDEN_NAME.test(basename(file))) {
+      violations.push(`${file}: name it after what it holds`);
+    }
+    const rules = RULES.filter((rule) => rule.within(file));
+    const mustForbidUnsafe = FORBIDS_UNSAFE.includes(file);
+    if (rules.length === 0 && !mustForbidUnsafe) {
+      continue;
+    }
+    const text = readFileSync(join(root, file), "utf8");
+    if (mustForbidUnsafe && !text.includes("#![forbid(unsafe_code)]")) {
+      violations.push(`${file}: #![forbid(unsafe_code)] is missing`);
+    }
+    for (const [index, line] of text.split("\n").entries()) {
+      const broken = rules.filter((rule) => rule.line.test(line));
+      violations.push(...broken.map((rule) => `${file}:${index + 1}: ${rule.says}`));
+    }
+  }
+  return violations;
+}
+
+function sources(): string[] {
+  const files: string[] = [];
+  for (const folder of ["extension", "native", "scripts", "test"]) {
+    for (const entry of readdirSync(join(root, folder), { recursive: true, withFileTypes: true })) {
+      const file = relative(root, join(entry.parentPath, entry.name)).replaceAll("\\", "/");
+      if (entry.isFile() && !/(^|\/)(node_modules|target|workspace)\//.test(file)) {
+        files.push(file);
+      }
+    }
+  }
+  return files.sort();
+}
+
+function isScript(file: string): boolean {
+  return /\.[cm]?[jt]s$/.test(file);
+}
+
+/** The extensions that tests install beside ours run inside the editor as well. */
+function isTestExtension(file: string): boolean {
+  return /^test\/host\/(extensions|inside)\//.test(file);
+}

@@ -1,0 +1,33 @@
+// Where things are in the checkout. Everything that is built lies under dist/ and target/, outside git.
+
+import { readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+export const root = dirname(dirname(fileURLToPath(import.meta.url)));
+export const dist = join(root, "dist");
+
+export const addonFile = join(dist, "native", "gateway.node");
+/** The types as the last build of the addon generated them; the committed copy is `committedTypes`. */
+export const generatedTypes = join(dist, "native", "gateway.d.ts");
+export const committedTypes = join(root, "extension", "native.d.ts");
+export const bundleFile = join(dist, "extension", "main.cjs");
+export const screenshots = join(dist, "screenshots");
+
+interface Manifest {
+  readonly name: string;
+  readonly publisher: string;
+  readonly version: string;
+}
+
+export const manifest: Manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+export const extensionId = `${manifest.publisher}.${manifest.name}`;
+
+/** What vsce calls the platform that this runs on. */
+export const target = `${process.platform}-${process.arch === "arm" ? "armhf" : process.arch}`;
+export const vsixFile = join(dist, `${manifest.name}-${target}.vsix`);
+
+/** The executable of a package in node_modules. */
+export function packageBinary(name: string): string {
+  return join(root, "node_modules", ".bin", name);
+}

@@ -1,0 +1,74 @@
+// Runs test files under node:test and counts what really ran.
+
+import { relative, resolve } from "node:path";
+import { run } from "node:test";
+import { root } from "./layout.ts";
+import { say } from "./progress.mjs";
+
+export interface Tally {
+  passed: number;
+  failed: number;
+}
+
+export interface Selection {
+  readonly files: readonly string[];
+  /** Only tests whose name, or the name of a suite around them, contains this text. */
+  readonly grep: string | undefined;
+  /** How many files run at the same time. */
+  readonly concurrency: number;
+}
+
+/** Runs the tests and prints one line for each. A skipped test counts as failed: a test that does not run proves nothing. */
+export async function runNodeTests({ files, grep, concurrency }: Selection): Promise<Tally> {
+  const tally: Tally = { passed: 0, failed: 0 };
+  const wholeFiles = new Set(files.map((file) => resolve(root, file)));
+  const pattern = grep === undefined ? {} : { testNamePatterns: [new RegExp(grep.replaceAll(/[^\w\s]/g, "\\$&"))] };
+  const stream = run({ files: [...wholeFiles], concurrency, ...pattern });
+  for await (const { type, data } of stream) {
+    if (type === "test:stdout" || type === "test:stderr") {
+      process.stderr.write(data.message);
+    }
+    if (type !== "test:pass" && type !== "test:fail") {
+      continue;
+    }
+    // Each file is reported as if it were a test, and so is each suite. A file counts only if it broke as a whole.
+    const isFile = wholeFiles.has(resolve(root, data.name));
+    const passed = type === "test:pass" && data.skip === undefined && data.todo === undefined;
+    const isContainer = data.details.type === "suite" || isFile;
+    if (isContainer && (passed || onlyTestsInsideFailed(data.details))) {
+      continue;
+    }
+    tally[passed ? "passed" : "failed"] += 1;
+    const where = data.file === undefined ? "" : ` (${relative(root, data.file)})`;
+    const time = `${Math.round(data.details.duration_ms)} ms`;
+    say(`${passed ? "ok  " : "FAIL"} ${isFile ? relative(root, data.name) : data.name}${where} ${time}`);
+    if (type === "test:fail") {
+      say(indent(messageOf(data.details.error)));
+    } else if (!passed) {
+      say(indent("This test was skipped."));
+    }
+  }
+  return tally;
+}
+
+/** A suite whose tests failed fails as well, with nothing of its own to tell. */
+function onlyTestsInsideFailed(details: object): boolean {
+  return (
+    "error" in details &&
+    details.error instanceof Error &&
+    "failureType" in details.error &&
+    details.error.failureType === "subtestsFailed"
+  );
+}
+
+function messageOf(error: Error): string {
+  const cause = error.cause;
+  if (cause instanceof Error) {
+    return cause.stack ?? cause.message;
+  }
+  return cause === undefined ? error.message : String(cause);
+}
+
+function indent(text: string): string {
+  return text.replaceAll(/^/gm, "       ");
+}

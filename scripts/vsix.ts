@@ -1,0 +1,45 @@
+// Packs the extension for the platform that this runs on.
+
+import { statSync } from "node:fs";
+import { buildAddon } from "./addon.ts";
+import { bundleExtension } from "./bundle.ts";
+import { packageBinary, root, target, vsixFile } from "./layout.ts";
+import { succeed } from "./processes.mjs";
+import { Failure, step } from "./progress.mjs";
+import { unlessUnchanged } from "./unchanged.ts";
+
+const MAX_BYTES = 4 * 1024 * 1024;
+
+const INPUTS = [
+  ".vscodeignore",
+  "package.json",
+  "README.md",
+  "CHANGELOG.md",
+  "LICENSE",
+  "dist/native/gateway.node",
+  "dist/extension/main.cjs",
+  "scripts/vsix.ts",
+];
+
+/** Builds what is missing and packs it. Resolves to the file and its size in bytes. */
+export async function packVsix(): Promise<{ file: string; bytes: number }> {
+  await Promise.all([buildAddon(), bundleExtension()]);
+  await unlessUnchanged([vsixFile], INPUTS, () =>
+    step(`Packing the extension for ${target}`, async () => {
+      await succeed(
+        "Packing the extension failed: mend what vsce reports above.",
+        packageBinary("vsce"),
+        // What is packed is decided by .vscodeignore alone, so no dependencies are looked for.
+        ["package", "--no-dependencies", "--allow-missing-repository", "--target", target, "--out", vsixFile],
+        { cwd: root },
+      );
+    }),
+  );
+  const bytes = statSync(vsixFile).size;
+  if (bytes > MAX_BYTES) {
+    throw new Failure(
+      `${vsixFile} has ${bytes} bytes, more than the ${MAX_BYTES} allowed: see what .vscodeignore lets in.`,
+    );
+  }
+  return { file: vsixFile, bytes };
+}
