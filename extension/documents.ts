@@ -1,0 +1,163 @@
+/** How many documents are held, and for how long after their last use (D33). */
+export const MOST_HELD = 32;
+export const HELD_FOR_MS = 10 * 60_000;
+
+/**
+ * VS Code lets go of a document 180 s after an extension opened it. One that it closes much earlier was pushed out by
+ * other documents; to open it again would push out the next.
+ */
+const LET_GO_AFTER_MS = 170_000;
+
+/** What this module needs of VS Code's `TextDocument`. */
+export interface TextDocumentLike {
+  readonly uri: { toString(): string };
+  /** Still false in the close event that announces a change of language. */
+  readonly isClosed: boolean;
+  readonly isDirty: boolean;
+  getText(): string;
+}
+
+export interface DocumentHost<D> {
+  open(uri: string): PromiseLike<D>;
+  /** The text of the document's file, read now. */
+  textOnDisk(document: D): PromiseLike<string>;
+  /** Monotonic milliseconds. */
+  now(): number;
+}
+
+interface OwnOpen {
+  readonly at: number;
+  /** Settled once it is known whether the open counts. */
+  readonly compared: Promise<void>;
+  counts: boolean;
+}
+
+/**
+ * Holds the documents in use open, and knows which opens and closes are the gateway's own doing (D21): those do not
+ * change the workspace, unless they bring a text into play that differs from the file on disk.
+ */
+export class Documents<D extends TextDocumentLike> {
+  readonly #host: DocumentHost<D>;
+  readonly #textChanged: () => void;
+  /** URI -> last use, least recently used first. */
+  readonly #held = new Map<string, number>();
+  /** URI -> questions of the gateway that are under way. */
+  readonly #underWay = new Map<string, number>();
+  readonly #own = new WeakMap<D, OwnOpen>();
+
+  constructor(host: DocumentHost<D>, textChanged: () => void) {
+    this.#host = host;
+    this.#textChanged = textChanged;
+  }
+
+  /**
+   * Opens the document, keeps it open for a while, and runs `question` on it. When this resolves, a text that differs
+   * from the disk has been counted, so that epochs read afterwards include it (D23).
+   */
+  async use<T>(uri: string, question: (document: D) => T | PromiseLike<T>): Promise<T> {
+    this.#held.delete(uri);
+    this.#held.set(uri, this.#host.now());
+    for (const leastRecent of this.#held.keys()) {
+      if (this.#held.size <= MOST_HELD) {
+        break;
+      }
+      this.#held.delete(leastRecent);
+    }
+    return this.#asking(uri, async () => {
+      let document: D;
+      try {
+        document = await this.#host.open(uri);
+      } catch (error) {
+        this.#held.delete(uri);
+        throw error;
+      }
+      await this.#own.get(document)?.compared;
+      return question(document);
+    });
+  }
+
+  /** An open event of a `file:` document. */
+  opened(document: D): void {
+    if (!this.#underWay.has(document.uri.toString())) {
+      this.#textChanged();
+      return;
+    }
+    const own: OwnOpen = {
+      at: this.#host.now(),
+      counts: false,
+      compared: this.#differsFromDisk(document).then((differs) => {
+        if (differs) {
+          own.counts = true;
+          this.#textChanged();
+        }
+      }),
+    };
+    this.#own.set(document, own);
+  }
+
+  /** A close event of a `file:` document. */
+  closed(document: D): void {
+    const own = this.#own.get(document);
+    this.#own.delete(document);
+    if (!document.isClosed) {
+      this.#textChanged();
+      return;
+    }
+    if (own === undefined || own.counts) {
+      this.#textChanged();
+    } else {
+      void this.#differsFromDisk(document).then((differs) => {
+        if (differs) {
+          this.#textChanged();
+        }
+      });
+    }
+    this.#holdOn(document.uri.toString(), own);
+  }
+
+  #holdOn(uri: string, own: OwnOpen | undefined): void {
+    const used = this.#held.get(uri);
+    if (used === undefined) {
+      return;
+    }
+    const now = this.#host.now();
+    const pushedOut = own !== undefined && now - own.at < LET_GO_AFTER_MS;
+    if (pushedOut || now - used >= HELD_FOR_MS) {
+      this.#held.delete(uri);
+      return;
+    }
+    this.#asking(uri, () => this.#host.open(uri)).catch(() => this.#held.delete(uri));
+  }
+
+  /** Opens of this document that happen meanwhile are the gateway's own. */
+  async #asking<T>(uri: string, ask: () => PromiseLike<T>): Promise<T> {
+    this.#underWay.set(uri, (this.#underWay.get(uri) ?? 0) + 1);
+    try {
+      return await ask();
+    } finally {
+      const others = (this.#underWay.get(uri) ?? 1) - 1;
+      if (others === 0) {
+        this.#underWay.delete(uri);
+      } else {
+        this.#underWay.set(uri, others);
+      }
+    }
+  }
+
+  async #differsFromDisk(document: D): Promise<boolean> {
+    if (document.isDirty) {
+      return true;
+    }
+    const text = document.getText();
+    try {
+      return plain(text) !== plain(await this.#host.textOnDisk(document));
+    } catch {
+      return true;
+    }
+  }
+}
+
+/** The editor drops the byte order mark and gives a document one kind of line ending; neither is a change. */
+function plain(text: string): string {
+  return text.replace(/^\uFEFF/, "").replaceAll(/\r\n?/g, "\n");
+}

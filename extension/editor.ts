@@ -1,0 +1,108 @@
+import { readFile } from "node:fs/promises";
+import * as vscode from "vscode";
+import type { DocumentHost, Documents } from "./documents.ts";
+import type { Answer } from "./native.d.ts";
+import { noProvider, noted, notFound, packLocations, packOpen, packTargets, QUESTION } from "./rows.ts";
+
+/** How VS Code opens documents for `Documents`. */
+export const documentHost: DocumentHost<vscode.TextDocument> = {
+  open: (uri) => vscode.workspace.openTextDocument(vscode.Uri.parse(uri, true)),
+  textOnDisk: async (document) =>
+    vscode.workspace.decode(await readFile(document.uri.fsPath), { encoding: document.encoding }),
+  now: () => performance.now(),
+};
+
+/**
+ * Answers the server's questions: opens, asks, packs, and decides nothing. The only caller of VS Code's provider commands.
+ *
+ * An error that is thrown here reaches the server, which logs it and tells the client no more than that the provider
+ * failed.
+ */
+export class Editor {
+  readonly #documents: Documents<vscode.TextDocument>;
+  readonly #sessionsEnded: (ids: readonly string[]) => void;
+  #languages: ReadonlySet<string> | undefined;
+
+  constructor(documents: Documents<vscode.TextDocument>, sessionsEnded: (ids: readonly string[]) => void) {
+    this.#documents = documents;
+    this.#sessionsEnded = sessionsEnded;
+  }
+
+  /** The callback that crosses the boundary. It has to be an async function: a bare thenable is refused there. */
+  readonly ask = async (kind: number, request: string): Promise<Answer> => {
+    switch (kind) {
+      case QUESTION.open:
+        return this.#open(JSON.parse(request));
+      case QUESTION.definition:
+        return this.#at(JSON.parse(request), "vscode.executeDefinitionProvider", packTargets);
+      case QUESTION.declaration:
+        return this.#at(JSON.parse(request), "vscode.executeDeclarationProvider", packTargets);
+      case QUESTION.references:
+        return this.#at(JSON.parse(request), "vscode.executeReferenceProvider", packLocations);
+      case QUESTION.sessionsEnded:
+        this.#sessionsEnded(JSON.parse(request));
+        return noted();
+      default:
+        return noProvider();
+    }
+  };
+
+  /** To be called when extensions came or went. */
+  forgetLanguages(): void {
+    this.#languages = undefined;
+  }
+
+  async #open(request: { uri: string; line: number }): Promise<Answer> {
+    const uri = vscode.Uri.parse(request.uri, true).toString();
+    try {
+      return await this.#documents.use(uri, (document) =>
+        packOpen(
+          document.lineCount,
+          request.line < document.lineCount ? document.lineAt(request.line).text.length : undefined,
+        ),
+      );
+    } catch {
+      return notFound();
+    }
+  }
+
+  async #at(place: Place, command: string, pack: (items: unknown) => Answer): Promise<Answer> {
+    const uri = vscode.Uri.parse(place.uri, true);
+    return this.#documents.use(uri.toString(), async (document) => {
+      const position = new vscode.Position(place.line, place.character);
+      const items = (await vscode.commands.executeCommand<unknown>(command, uri, position)) ?? [];
+      if (Array.isArray(items) && items.length === 0 && !this.#isDeclared(document.languageId)) {
+        return noProvider();
+      }
+      return pack(items);
+    });
+  }
+
+  /**
+   * Whether an installed extension declares the language. VS Code answers an empty list where there is no provider, and
+   * this is what it lets us know about who could have answered.
+   */
+  #isDeclared(languageId: string): boolean {
+    this.#languages ??= declaredLanguages();
+    return this.#languages.has(languageId);
+  }
+}
+
+interface Place {
+  readonly uri: string;
+  readonly line: number;
+  readonly character: number;
+}
+
+function declaredLanguages(): ReadonlySet<string> {
+  const languages = new Set<string>();
+  for (const extension of vscode.extensions.all) {
+    const declared: unknown = extension.packageJSON?.contributes?.languages;
+    for (const language of Array.isArray(declared) ? declared : []) {
+      if (typeof language?.id === "string") {
+        languages.add(language.id);
+      }
+    }
+  }
+  return languages;
+}

@@ -1,0 +1,152 @@
+import type { Gateway, GatewayOptions } from "./native.d.ts";
+
+/** What the person can see of the gateway. */
+export type State =
+  | { readonly kind: "starting" }
+  | { readonly kind: "running"; readonly port: number; readonly wished: number }
+  | { readonly kind: "untrusted" }
+  | { readonly kind: "disabled" }
+  | { readonly kind: "failed"; readonly reason: string };
+
+/** What ought to be: a running gateway with these options, or none. */
+export type Target = GatewayOptions | "untrusted" | "disabled";
+
+export interface Parts {
+  /** Reads settings, folders, secrets and trust as they are now. A failure is a sentence for the person. */
+  target(): Promise<Target>;
+  start(options: GatewayOptions): Promise<Gateway>;
+  /** Called with each state that differs from the one before. */
+  show(state: State): void;
+  error(message: string): void;
+}
+
+interface Running {
+  readonly gateway: Gateway;
+  options: GatewayOptions;
+}
+
+/**
+ * Brings the gateway to where it ought to be. Every change of settings, folders, tokens and trust ends in `update`, which
+ * looks at everything anew; there is never more than one start, stop or configuration under way.
+ */
+export class Lifecycle {
+  readonly #parts: Parts;
+  #running: Running | undefined;
+  #state: State = { kind: "starting" };
+  #settling: Promise<void> | undefined;
+  #changed = false;
+  #restart = false;
+  #ended = false;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  get state(): State {
+    return this.#state;
+  }
+
+  /** Counts a change of the workspace, if anybody counts. */
+  bump(epoch: "text" | "fs" | "diagnostics" | "roots"): void {
+    this.#running?.gateway.bump(epoch);
+  }
+
+  /** Resolves once all that had changed before is in effect. */
+  update(): Promise<void> {
+    this.#changed = true;
+    this.#settling ??= this.#settleAll().finally(() => {
+      this.#settling = undefined;
+    });
+    return this.#settling;
+  }
+
+  restart(): Promise<void> {
+    this.#restart = true;
+    return this.update();
+  }
+
+  /** Stops for good. */
+  end(): Promise<void> {
+    this.#ended = true;
+    return this.update();
+  }
+
+  async #settleAll(): Promise<void> {
+    while (this.#changed) {
+      this.#changed = false;
+      try {
+        await this.#settle();
+      } catch (error) {
+        await this.#stop();
+        this.#show({ kind: "failed", reason: sentence(error) });
+      }
+    }
+  }
+
+  async #settle(): Promise<void> {
+    if (this.#restart || this.#ended) {
+      this.#restart = false;
+      await this.#stop();
+    }
+    if (this.#ended) {
+      return;
+    }
+    const target = await this.#parts.target();
+    if (target === "untrusted" || target === "disabled") {
+      await this.#stop();
+      this.#show({ kind: target });
+      return;
+    }
+    if (this.#running !== undefined && this.#running.options.ports[0] !== target.ports[0]) {
+      await this.#stop();
+    }
+    if (this.#running !== undefined && !sameConfiguration(this.#running.options, target)) {
+      try {
+        await this.#running.gateway.configure(target);
+        this.#running.options = target;
+      } catch (error) {
+        // It may still let old tokens in and read old folders, so it has to go.
+        this.#parts.error(`The gateway did not take the new configuration and is started anew: ${sentence(error)}`);
+        await this.#stop();
+      }
+    }
+    if (this.#running === undefined) {
+      this.#show({ kind: "starting" });
+      this.#running = { gateway: await this.#parts.start(target), options: target };
+    }
+    this.#show({ kind: "running", port: this.#running.gateway.port, wished: target.ports[0] ?? 0 });
+  }
+
+  async #stop(): Promise<void> {
+    const gateway = this.#running?.gateway;
+    this.#running = undefined;
+    try {
+      await gateway?.stop();
+    } catch (error) {
+      this.#parts.error(`The gateway did not stop cleanly: ${sentence(error)}`);
+    }
+  }
+
+  #show(state: State): void {
+    const shown = JSON.stringify(this.#state) === JSON.stringify(state);
+    this.#state = state;
+    if (!shown) {
+      this.#parts.show(state);
+    }
+  }
+}
+
+/** Whether a running gateway has nothing to learn from `next`: the other options matter at its start only. */
+function sameConfiguration(current: GatewayOptions, next: GatewayOptions): boolean {
+  return JSON.stringify(changeable(current)) === JSON.stringify(changeable(next));
+}
+
+function changeable(options: GatewayOptions): unknown {
+  const { roots, tokens, sessionKey, allowedOrigins, maxItemsPerPage, maxResponseBytes, requestTimeoutMs, logLevel } =
+    options;
+  return [roots, tokens, sessionKey, allowedOrigins, maxItemsPerPage, maxResponseBytes, requestTimeoutMs, logLevel];
+}
+
+function sentence(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

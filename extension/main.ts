@@ -1,0 +1,125 @@
+import * as vscode from "vscode";
+import { loadAddon } from "./addon.ts";
+import { Changes } from "./changes.ts";
+import { registerCommands } from "./commands.ts";
+import { Consents } from "./consents.ts";
+import { Documents } from "./documents.ts";
+import { documentHost, Editor } from "./editor.ts";
+import { installationId } from "./installation.ts";
+import { Lifecycle, type State } from "./lifecycle.ts";
+import { Log } from "./log.ts";
+import { Status, whyNot } from "./status.ts";
+import { TargetReader } from "./target.ts";
+import { Tokens, workspaceIdentity } from "./tokens.ts";
+
+/** Keys of the workspace's state. */
+const LAST_PORT = "port";
+const ENDED_SESSIONS = "endedSessions";
+
+let running: Lifecycle | undefined;
+
+/** Wires the parts together and returns; everything that takes time happens afterwards. */
+export function activate(context: vscode.ExtensionContext): void {
+  const { extension, secrets, subscriptions, workspaceState } = context;
+  const version = String(extension.packageJSON.version);
+  const workspace = workspaceIdentity(
+    vscode.workspace.workspaceFile?.toString(),
+    vscode.workspace.workspaceFolders?.[0]?.uri.toString(),
+  );
+  const channel = vscode.window.createOutputChannel("MCP LSP Gateway", { log: true });
+  const log = new Log(channel);
+  const status = new Status();
+  const documents = new Documents(documentHost, () => lifecycle.bump("text"));
+  const editor = new Editor(documents, (ids) => void workspaceState.update(ENDED_SESSIONS, ids));
+  const changes = new Changes((epoch) => lifecycle.bump(epoch), documents);
+  const consents = new Consents(workspaceState, () => void lifecycle.update());
+  const tokens = once(async () => {
+    const installation = await installationId(extension.extensionUri.fsPath, version, context.globalStorageUri.fsPath);
+    return new Tokens(secrets, installation, workspace);
+  });
+  const target = new TargetReader({
+    version,
+    workspace,
+    log,
+    consents,
+    changes,
+    tokens,
+    memory: () => ({
+      lastPort: workspaceState.get<number>(LAST_PORT),
+      endedSessions: workspaceState.get<string[]>(ENDED_SESSIONS, []),
+    }),
+  });
+  const lifecycle = new Lifecycle({
+    target: () => target.read(),
+    start: (options) =>
+      loadAddon(extension.extensionUri.fsPath).Gateway.start(options, editor.ask, (level, message) =>
+        log.fromAddon(level, message),
+      ),
+    show: (state) => {
+      status.show(state);
+      report(state, log);
+      if (state.kind === "running" && workspaceState.get(LAST_PORT) !== state.port) {
+        void workspaceState.update(LAST_PORT, state.port);
+      }
+    },
+    error: (message) => log.error(message),
+  });
+  running = lifecycle;
+
+  const update = (): void => void lifecycle.update();
+  subscriptions.push(
+    channel,
+    status,
+    changes,
+    registerCommands({ lifecycle, channel, tokens }),
+    vscode.workspace.onDidGrantWorkspaceTrust(update),
+    vscode.workspace.onDidChangeWorkspaceFolders(update),
+    vscode.workspace.onDidChangeConfiguration((event) => {
+      if (event.affectsConfiguration("mcpLspGateway")) {
+        update();
+      }
+    }),
+    secrets.onDidChange(async ({ key }) => {
+      if ((await tokens()).concerns(key)) {
+        update();
+      }
+    }),
+    vscode.extensions.onDidChange(() => editor.forgetLanguages()),
+  );
+  update();
+}
+
+/** VS Code waits for this for at most 5 s. */
+export async function deactivate(): Promise<void> {
+  await running?.end();
+}
+
+function report(state: State, log: Log): void {
+  switch (state.kind) {
+    case "starting":
+      break;
+    case "running":
+      log.info(`Listening on http://127.0.0.1:${state.port}/mcp.`);
+      break;
+    case "failed": {
+      const message = `MCP LSP Gateway is not running: ${whyNot(state)}`;
+      log.error(message);
+      void vscode.window.showErrorMessage(message);
+      break;
+    }
+    default:
+      log.info(`Not running: ${whyNot(state)}`);
+  }
+}
+
+/** The first success is kept; a failure is tried again by the next caller. */
+function once<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined;
+  return () => {
+    made ??= make().catch((error: unknown) => {
+      made = undefined;
+      throw error;
+    });
+    return made;
+  };
+}

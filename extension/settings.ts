@@ -1,0 +1,147 @@
+import { isAbsolute } from "node:path";
+
+/** From quiet to talkative. The index is the number that crosses the boundary with each message of the addon. */
+export const LOG_LEVELS = ["off", "error", "warn", "info", "debug", "trace"] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+/** Lower bounds are those of D48, upper bounds those of the contract (section 5.1), which is also what is used when nothing is set. */
+export const NUMBERS = {
+  port: { minimum: 1024, maximum: 65535, default: 39400 },
+  maxItemsPerPage: { minimum: 1, maximum: 200, default: 200 },
+  maxResponseBytes: { minimum: 16384, maximum: 524288, default: 524288 },
+  requestTimeoutMs: { minimum: 100, maximum: 2000, default: 2000 },
+} as const;
+
+/** `.git`, logs, and what compilers write while they watch (D22). */
+export const DEFAULT_IGNORE: readonly string[] = [
+  "**/.git/**",
+  "**/*.log",
+  "**/node_modules/.cache/**",
+  "**/dist/**",
+  "**/out/**",
+  "**/build/**",
+  "**/target/**",
+  "**/__pycache__/**",
+];
+
+/** Longest list that a setting may hold, and longest text in it. */
+export const MOST_ENTRIES = 100;
+const MOST_CHARACTERS = 4096;
+
+/** A folder that clients may read besides those of the workspace. */
+export interface AdditionalRoot {
+  readonly path: string;
+  /** Whether the person's own settings name it. One that only the workspace's settings name needs consent (D48). */
+  readonly own: boolean;
+}
+
+/** The settings under `mcpLspGateway.`, each within its bounds. */
+export interface Settings {
+  readonly enabled: boolean;
+  readonly port: number;
+  readonly additionalAllowedRoots: readonly AdditionalRoot[];
+  readonly allowedOrigins: readonly string[];
+  readonly maxItemsPerPage: number;
+  readonly maxResponseBytes: number;
+  readonly requestTimeoutMs: number;
+  readonly watchIgnore: readonly string[];
+  readonly logLevel: LogLevel;
+}
+
+/** What this module needs of VS Code's `WorkspaceConfiguration`. */
+export interface Configuration {
+  get(name: string): unknown;
+  inspect(name: string): { readonly globalValue?: unknown } | undefined;
+}
+
+/**
+ * Settings -> one validated object. `problems` has one sentence for each value that was clamped or refused; it names the
+ * setting and says what is used instead, and never repeats a path.
+ */
+export function readSettings(configuration: Configuration): { settings: Settings; problems: string[] } {
+  const problems: string[] = [];
+
+  function number(name: keyof typeof NUMBERS): number {
+    const bounds = NUMBERS[name];
+    const value = configuration.get(name) ?? bounds.default;
+    if (typeof value !== "number" || !Number.isInteger(value)) {
+      problems.push(
+        `mcpLspGateway.${name} is not a whole number, so ${bounds.default} is used: set it to one from ${bounds.minimum} to ${bounds.maximum}.`,
+      );
+      return bounds.default;
+    }
+    const clamped = Math.min(Math.max(value, bounds.minimum), bounds.maximum);
+    if (clamped !== value) {
+      problems.push(
+        `mcpLspGateway.${name} is ${value}, so ${clamped} is used: set it to a number from ${bounds.minimum} to ${bounds.maximum}.`,
+      );
+    }
+    return clamped;
+  }
+
+  function texts(name: string, fallback: readonly string[], check: (text: string) => string | undefined): string[] {
+    const value = configuration.get(name) ?? fallback;
+    if (!Array.isArray(value)) {
+      problems.push(`mcpLspGateway.${name} is not a list, so what it says is ignored: set it to a list of texts.`);
+      return [...fallback];
+    }
+    if (value.length > MOST_ENTRIES) {
+      problems.push(
+        `mcpLspGateway.${name} has ${value.length} entries, so only the first ${MOST_ENTRIES} are used: shorten the list.`,
+      );
+    }
+    const accepted: string[] = [];
+    for (const [index, entry] of value.slice(0, MOST_ENTRIES).entries()) {
+      const fault =
+        typeof entry !== "string"
+          ? "a text"
+          : entry.length > MOST_CHARACTERS || entry.includes("\0")
+            ? `a text of at most ${MOST_CHARACTERS} printable characters`
+            : check(entry);
+      if (fault === undefined) {
+        accepted.push(entry);
+      } else {
+        problems.push(`Entry ${index + 1} of mcpLspGateway.${name} is ignored: make it ${fault}, or remove it.`);
+      }
+    }
+    return accepted;
+  }
+
+  const enabled = configuration.get("enabled") ?? true;
+  if (typeof enabled !== "boolean") {
+    problems.push(
+      "mcpLspGateway.enabled is neither true nor false, so the gateway stays off: set it to true or false.",
+    );
+  }
+  const level = configuration.get("logLevel") ?? "info";
+  const logLevel = LOG_LEVELS.find((known) => known === level);
+  if (logLevel === undefined) {
+    problems.push(
+      `mcpLspGateway.logLevel is not a known level, so info is used: set it to one of ${LOG_LEVELS.join(", ")}.`,
+    );
+  }
+
+  const own = configuration.inspect("additionalAllowedRoots")?.globalValue;
+  const ownRoots = new Set<unknown>(Array.isArray(own) ? own : []);
+  const settings: Settings = {
+    enabled: enabled === true,
+    port: number("port"),
+    additionalAllowedRoots: texts("additionalAllowedRoots", [], (text) =>
+      isAbsolute(text) ? undefined : "an absolute path such as /home/me/library",
+    ).map((path) => ({ path, own: ownRoots.has(path) })),
+    allowedOrigins: texts("allowedOrigins", [], (text) =>
+      ORIGIN.test(text) ? undefined : "an origin such as https://example.com, without a path",
+    ).map((origin) => origin.toLowerCase()),
+    maxItemsPerPage: number("maxItemsPerPage"),
+    maxResponseBytes: number("maxResponseBytes"),
+    requestTimeoutMs: number("requestTimeoutMs"),
+    watchIgnore: texts("watch.ignore", DEFAULT_IGNORE, (text) =>
+      text.trim() === "" ? "a glob pattern such as **/dist/**" : undefined,
+    ),
+    logLevel: logLevel ?? "info",
+  };
+  return { settings, problems };
+}
+
+/** Scheme, `://` and authority: what a browser sends in `Origin`. `null` and `*` would lift the check for everybody. */
+const ORIGIN = /^[a-z][a-z0-9+.-]*:\/\/[^\s/?#@*\\]+$/i;

@@ -1,0 +1,85 @@
+import * as vscode from "vscode";
+import type { State } from "./lifecycle.ts";
+
+/** Shows the port, or why there is none. */
+export class Status implements vscode.Disposable {
+  readonly #item: vscode.StatusBarItem;
+
+  constructor() {
+    this.#item = vscode.window.createStatusBarItem("mcpLspGateway.status", vscode.StatusBarAlignment.Right, 0);
+    this.#item.name = "MCP LSP Gateway";
+    this.show({ kind: "starting" });
+    this.#item.show();
+  }
+
+  show(state: State): void {
+    const { text, tooltip, command, failed } = describe(state);
+    this.#item.text = text;
+    this.#item.tooltip = tooltip;
+    this.#item.command = command;
+    this.#item.backgroundColor = failed ? new vscode.ThemeColor("statusBarItem.errorBackground") : undefined;
+    this.#item.accessibilityInformation = { label: tooltip };
+  }
+
+  dispose(): void {
+    this.#item.dispose();
+  }
+}
+
+interface Description {
+  readonly text: string;
+  readonly tooltip: string;
+  readonly command: string | vscode.Command;
+  readonly failed?: boolean;
+}
+
+/** What a state looks like: a few words, and the sentence that says what to do. */
+function describe(state: State): Description {
+  switch (state.kind) {
+    case "starting":
+      return {
+        text: "$(loading~spin) MCP",
+        tooltip: "MCP LSP Gateway is starting; click to see its log.",
+        command: "mcpLspGateway.showLog",
+      };
+    case "running":
+      return {
+        text: `$(plug) MCP ${state.port}`,
+        tooltip:
+          state.port === state.wished
+            ? `MCP LSP Gateway listens on port ${state.port}; click to copy the configuration for a client.`
+            : `MCP LSP Gateway listens on port ${state.port}, as ${state.wished} is taken; click to copy the configuration for a client.`,
+        command: "mcpLspGateway.copyClientConfiguration",
+      };
+    default:
+      return {
+        text: `$(circle-slash) MCP ${state.kind === "untrusted" ? "restricted" : state.kind === "disabled" ? "off" : "failed"}`,
+        tooltip: `MCP LSP Gateway is not running: ${whyNot(state)}`,
+        command:
+          state.kind === "untrusted"
+            ? "workbench.trust.manage"
+            : state.kind === "disabled"
+              ? {
+                  title: "Open Settings",
+                  command: "workbench.action.openSettings",
+                  arguments: ["mcpLspGateway.enabled"],
+                }
+              : "mcpLspGateway.showLog",
+        failed: state.kind === "failed",
+      };
+  }
+}
+
+/** Why nothing listens, and what to do about it. */
+export function whyNot(state: Exclude<State, { kind: "running" }>): string {
+  switch (state.kind) {
+    case "starting":
+      return "it is still starting; try again in a moment.";
+    case "untrusted":
+      return "this workspace is in Restricted Mode; trust it to open the port.";
+    case "disabled":
+      return "it is turned off; set mcpLspGateway.enabled to true.";
+    case "failed":
+      return state.reason;
+  }
+}

@@ -1,0 +1,114 @@
+import { realpath } from "node:fs/promises";
+import * as vscode from "vscode";
+import type { Changes } from "./changes.ts";
+import type { Consents } from "./consents.ts";
+import type { Target } from "./lifecycle.ts";
+import type { Log } from "./log.ts";
+import { portCandidates } from "./ports.ts";
+import { admitRoots } from "./roots.ts";
+import { readSettings } from "./settings.ts";
+import type { Tokens } from "./tokens.ts";
+
+/** What this workspace remembers from one window to the next. */
+export interface Memory {
+  readonly lastPort: number | undefined;
+  readonly endedSessions: readonly string[];
+}
+
+export interface Parts {
+  readonly version: string;
+  readonly workspace: string;
+  readonly log: Log;
+  readonly consents: Consents;
+  readonly changes: Changes;
+  memory(): Memory;
+  tokens(): Promise<Tokens>;
+}
+
+/** Reads what the gateway ought to be from trust, settings, folders and secrets. */
+export class TargetReader {
+  readonly #parts: Parts;
+  #problems: readonly string[] = [];
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  async read(): Promise<Target> {
+    const { version, workspace, log, consents, changes } = this.#parts;
+    const { settings, problems } = readSettings(vscode.workspace.getConfiguration("mcpLspGateway"));
+    log.level = settings.logLevel;
+    this.#tell(problems);
+    if (!vscode.workspace.isTrusted || !settings.enabled) {
+      changes.watch([], []);
+      return vscode.workspace.isTrusted ? "disabled" : "untrusted";
+    }
+    const [{ roots, undecided }, { tokens, sessionKey }] = await Promise.all([
+      admitRoots(folders(), settings.additionalAllowedRoots, consents.allowed(), realPath),
+      this.#secrets(),
+    ]);
+    consents.ask(undecided);
+    changes.watch(roots, settings.watchIgnore);
+    const { lastPort, endedSessions } = this.#parts.memory();
+    return {
+      version,
+      workspace,
+      roots,
+      tokens: [...tokens],
+      sessionKey,
+      endedSessions: [...endedSessions],
+      allowedOrigins: [...settings.allowedOrigins],
+      maxItemsPerPage: settings.maxItemsPerPage,
+      maxResponseBytes: settings.maxResponseBytes,
+      requestTimeoutMs: settings.requestTimeoutMs,
+      logLevel: settings.logLevel,
+      ports: portCandidates(settings.port, lastPort),
+      // The other epochs start at 0, so this one has to be new each time the gateway starts (D25).
+      rootsEpoch: Date.now(),
+    };
+  }
+
+  async #secrets() {
+    try {
+      return await (await this.#parts.tokens()).read();
+    } catch (error) {
+      this.#parts.log.error(`The secret storage failed: ${error instanceof Error ? error.message : String(error)}`);
+      throw new Error(
+        "the token could not be read from the editor's secret storage; unlock your keyring, then run MCP LSP Gateway: Restart.",
+      );
+    }
+  }
+
+  /** Logs each problem, and shows one notification when they are not the ones already told. */
+  #tell(problems: readonly string[]): void {
+    const added = problems.filter((problem) => !this.#problems.includes(problem));
+    this.#problems = problems;
+    const [first, ...others] = added;
+    if (first === undefined) {
+      return;
+    }
+    for (const problem of added) {
+      this.#parts.log.warn(problem);
+    }
+    const open = "Open Settings";
+    const message = others.length === 0 ? first : `${first} The log names ${others.length} more.`;
+    void vscode.window.showWarningMessage(message, open).then((chosen) => {
+      if (chosen === open) {
+        void vscode.commands.executeCommand("workbench.action.openSettings", "mcpLspGateway");
+      }
+    });
+  }
+}
+
+function folders(): string[] {
+  const all = vscode.workspace.workspaceFolders ?? [];
+  return all.filter(({ uri }) => uri.scheme === "file").map(({ uri }) => uri.fsPath);
+}
+
+async function realPath(path: string): Promise<string | undefined> {
+  try {
+    return await realpath(path);
+  } catch {
+    return undefined;
+  }
+}

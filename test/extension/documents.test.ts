@@ -1,0 +1,219 @@
+import assert from "node:assert/strict";
+import { beforeEach, test } from "node:test";
+import { Documents, HELD_FOR_MS, MOST_HELD, type TextDocumentLike } from "../../extension/documents.ts";
+
+class FakeDocument implements TextDocumentLike {
+  isClosed = false;
+  isDirty = false;
+  text: string;
+  readonly uri: { toString(): string };
+
+  constructor(uri: string, text: string) {
+    this.uri = { toString: () => uri };
+    this.text = text;
+  }
+
+  getText(): string {
+    return this.text;
+  }
+}
+
+/** An editor that opens and closes documents, with events before promises, as VS Code does. */
+class FakeEditor {
+  readonly disk = new Map<string, string>();
+  readonly open = new Map<string, FakeDocument>();
+  opens = 0;
+  bumps = 0;
+  time = 0;
+  /** What a document's text is when it is opened, if not that of the disk. */
+  backup: string | undefined;
+
+  readonly documents = new Documents<FakeDocument>(
+    {
+      open: async (uri) => {
+        const known = this.open.get(uri);
+        if (known !== undefined) {
+          return known;
+        }
+        await undefined;
+        return this.show(uri);
+      },
+      textOnDisk: async (document) => {
+        const text = this.disk.get(document.uri.toString());
+        if (text === undefined) {
+          throw new Error("no such file");
+        }
+        return text;
+      },
+      now: () => this.time,
+    },
+    () => {
+      this.bumps++;
+    },
+  );
+
+  /** Somebody opens the document. */
+  show(uri: string): FakeDocument {
+    const text = this.disk.get(uri);
+    if (text === undefined) {
+      throw new Error("no such file");
+    }
+    const document = new FakeDocument(uri, this.backup ?? text);
+    this.open.set(uri, document);
+    this.opens++;
+    this.documents.opened(document);
+    return document;
+  }
+
+  close(uri: string): void {
+    const document = this.open.get(uri);
+    assert(document);
+    this.open.delete(uri);
+    document.isClosed = true;
+    this.documents.closed(document);
+  }
+
+  ask(uri: string): Promise<string> {
+    return this.documents.use(uri, (document) => document.getText());
+  }
+}
+
+const A = "file:///w/a.ts";
+let editor: FakeEditor;
+
+beforeEach(() => {
+  editor = new FakeEditor();
+  editor.disk.set(A, "one\ntwo\n");
+});
+
+/** Lets everything that is under way come to its end. */
+const settled = () => new Promise((resolve) => setImmediate(resolve));
+
+test("an open by somebody counts, and so does its close", () => {
+  editor.show(A);
+  assert.equal(editor.bumps, 1);
+  editor.close(A);
+  assert.equal(editor.bumps, 2);
+});
+
+test("an open by the gateway does not count, and neither does its close", async () => {
+  assert.equal(await editor.ask(A), "one\ntwo\n");
+  assert.equal(await editor.ask(A), "one\ntwo\n");
+  assert.equal(editor.opens, 1);
+  editor.time += HELD_FOR_MS;
+  editor.close(A);
+  await settled();
+  assert.equal(editor.bumps, 0);
+});
+
+test("an open by the gateway counts if the text differs from the disk, before the question is answered", async () => {
+  editor.backup = "one\ntwo and a half\n";
+  const bumps = await editor.documents.use(A, () => editor.bumps);
+  assert.equal(bumps, 1);
+  editor.time += HELD_FOR_MS;
+  editor.close(A);
+  assert.equal(editor.bumps, 2);
+});
+
+test("a byte order mark and other line endings are no difference", async () => {
+  editor.disk.set(A, "\uFEFFone\r\ntwo\n\rthree");
+  editor.backup = "one\r\ntwo\r\n\r\nthree";
+  await editor.ask(A);
+  assert.equal(editor.bumps, 0);
+});
+
+test("a close by the gateway counts if the text has come to differ from the disk", async () => {
+  await editor.ask(A);
+  const document = editor.open.get(A);
+  assert(document);
+  document.text = "something else";
+  editor.time += HELD_FOR_MS;
+  editor.close(A);
+  await settled();
+  assert.equal(editor.bumps, 1);
+});
+
+test("an open by somebody while the gateway asks about another document counts", async () => {
+  editor.disk.set("file:///w/b.ts", "b");
+  await editor.documents.use(A, () => editor.show("file:///w/b.ts"));
+  assert.equal(editor.bumps, 1);
+});
+
+test("an open by somebody after the gateway's question counts", async () => {
+  await editor.ask(A);
+  editor.time += HELD_FOR_MS;
+  editor.close(A);
+  editor.show(A);
+  await settled();
+  assert.equal(editor.bumps, 1);
+});
+
+test("a document in use is opened again when the editor lets go of it, without a count", async () => {
+  await editor.ask(A);
+  editor.time += 180_000;
+  editor.close(A);
+  await settled();
+  assert.equal(editor.open.has(A), true);
+  assert.equal(editor.opens, 2);
+  assert.equal(editor.bumps, 0);
+});
+
+test("a document of somebody that is in use is opened again when they close it, and their close counts", async () => {
+  editor.show(A);
+  await editor.ask(A);
+  editor.close(A);
+  await settled();
+  assert.equal(editor.open.has(A), true);
+  assert.equal(editor.bumps, 2);
+});
+
+test("a document that was pushed out by others is not fought for", async () => {
+  await editor.ask(A);
+  editor.time += 5_000;
+  editor.close(A);
+  await settled();
+  assert.equal(editor.open.has(A), false);
+});
+
+test("ten minutes after its last use a document is let go", async () => {
+  await editor.ask(A);
+  editor.time += 180_000;
+  editor.close(A);
+  await settled();
+  editor.time += HELD_FOR_MS - 180_000;
+  editor.close(A);
+  await settled();
+  assert.equal(editor.open.has(A), false);
+});
+
+test("the documents asked about last are held, and no more than the limit", async () => {
+  const uris = Array.from({ length: MOST_HELD + 1 }, (_, index) => `file:///w/${index}.ts`);
+  for (const uri of uris) {
+    editor.disk.set(uri, uri);
+    await editor.ask(uri);
+  }
+  editor.time += 180_000;
+  for (const uri of uris) {
+    editor.close(uri);
+  }
+  await settled();
+  assert.deepEqual([...editor.open.keys()], uris.slice(1));
+});
+
+test("a document that can no longer be opened is given up", async () => {
+  await editor.ask(A);
+  editor.disk.delete(A);
+  editor.time += 180_000;
+  editor.close(A);
+  await settled();
+  await assert.rejects(editor.ask(A));
+});
+
+test("a change of language counts, on a held document too", async () => {
+  await editor.ask(A);
+  const document = editor.open.get(A);
+  assert(document);
+  editor.documents.closed(document);
+  editor.documents.opened(document);
+  assert.equal(editor.bumps, 2);
+});

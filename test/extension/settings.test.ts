@@ -1,0 +1,160 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import {
+  type Configuration,
+  DEFAULT_IGNORE,
+  LOG_LEVELS,
+  MOST_ENTRIES,
+  NUMBERS,
+  readSettings,
+} from "../../extension/settings.ts";
+
+const manifest = JSON.parse(readFileSync(join(import.meta.dirname, "../../package.json"), "utf8"));
+
+/** Settings as the editor gives them: those of the workspace hide those of the person. */
+function configuration(workspace: Record<string, unknown>, own: Record<string, unknown> = {}): Configuration {
+  return {
+    get: (name) => workspace[name] ?? own[name],
+    inspect: (name) => ({ globalValue: own[name] }),
+  };
+}
+
+test("nothing set gives the defaults and no problem", () => {
+  const { settings, problems } = readSettings(configuration({}));
+
+  assert.deepEqual(problems, []);
+  assert.deepEqual(settings, {
+    enabled: true,
+    port: 39400,
+    additionalAllowedRoots: [],
+    allowedOrigins: [],
+    maxItemsPerPage: 200,
+    maxResponseBytes: 524_288,
+    requestTimeoutMs: 2000,
+    watchIgnore: [
+      "**/.git/**",
+      "**/*.log",
+      "**/node_modules/.cache/**",
+      "**/dist/**",
+      "**/out/**",
+      "**/build/**",
+      "**/target/**",
+      "**/__pycache__/**",
+    ],
+    logLevel: "info",
+  });
+});
+
+for (const [name, below, lowest, above, highest] of [
+  ["port", 1023, 1024, 65_536, 65_535],
+  ["maxItemsPerPage", 0, 1, 201, 200],
+  ["maxResponseBytes", 16_383, 16_384, 524_289, 524_288],
+  ["requestTimeoutMs", 99, 100, 2001, 2000],
+] as const) {
+  test(`${name} is clamped to its bounds, and the message names it`, () => {
+    for (const [value, used] of [
+      [below, lowest],
+      [-1, lowest],
+      [above, highest],
+      [1e15, highest],
+    ]) {
+      const { settings, problems } = readSettings(configuration({ [name]: value }));
+      assert.equal(settings[name], used);
+      assert.equal(problems.length, 1);
+      assert.match(problems[0] ?? "", new RegExp(`^mcpLspGateway\\.${name} is ${value}, so ${used} is used: `));
+    }
+    for (const value of [lowest, highest]) {
+      const { settings, problems } = readSettings(configuration({ [name]: value }));
+      assert.equal(settings[name], value);
+      assert.deepEqual(problems, []);
+    }
+  });
+
+  test(`${name} that is no whole number is refused, and the message names it`, () => {
+    for (const value of ["200", 1.5, Number.NaN, true, [], {}]) {
+      const { settings, problems } = readSettings(configuration({ [name]: value }));
+      assert.equal(settings[name], NUMBERS[name].default);
+      assert.equal(problems.length, 1);
+      assert.match(problems[0] ?? "", new RegExp(`^mcpLspGateway\\.${name} is not a whole number`));
+    }
+  });
+}
+
+test("an additional root that is no absolute path is refused by its number, without repeating it", () => {
+  const { settings, problems } = readSettings(
+    configuration({ additionalAllowedRoots: ["/srv/a", "secret/relative", 7, "/srv/b"] }),
+  );
+
+  assert.deepEqual(settings.additionalAllowedRoots, [
+    { path: "/srv/a", own: false },
+    { path: "/srv/b", own: false },
+  ]);
+  assert.equal(problems.length, 2);
+  assert.match(problems[0] ?? "", /^Entry 2 of mcpLspGateway\.additionalAllowedRoots is ignored: /);
+  assert.match(problems[1] ?? "", /^Entry 3 of mcpLspGateway\.additionalAllowedRoots is ignored: /);
+  assert.doesNotMatch(problems.join(), /secret/);
+});
+
+test("an additional root is the person's own if the person's settings name it, whoever else does", () => {
+  const { settings } = readSettings(
+    configuration({ additionalAllowedRoots: ["/srv/a", "/srv/b"] }, { additionalAllowedRoots: ["/srv/b"] }),
+  );
+
+  assert.deepEqual(settings.additionalAllowedRoots, [
+    { path: "/srv/a", own: false },
+    { path: "/srv/b", own: true },
+  ]);
+});
+
+test("only origins are accepted as origins, and never all of them", () => {
+  const { settings, problems } = readSettings(
+    configuration({
+      allowedOrigins: [
+        "https://Example.com",
+        "http://localhost:5173",
+        "*",
+        "null",
+        "https://a.b/path",
+        "https://*.b",
+        "a.b",
+      ],
+    }),
+  );
+
+  assert.deepEqual(settings.allowedOrigins, ["https://example.com", "http://localhost:5173"]);
+  assert.equal(problems.length, 5);
+});
+
+test("a list that is no list, and one that is too long, are told", () => {
+  const { settings, problems } = readSettings(
+    configuration({ "watch.ignore": "**/x/**", allowedOrigins: Array.from({ length: 101 }, (_, i) => `http://h${i}`) }),
+  );
+
+  assert.deepEqual(settings.watchIgnore, DEFAULT_IGNORE);
+  assert.equal(settings.allowedOrigins.length, 100);
+  assert.equal(problems.length, 2);
+});
+
+test("an unknown log level and a switch that is neither on nor off are told, and the gateway stays off", () => {
+  const { settings, problems } = readSettings(configuration({ logLevel: "loud", enabled: "yes" }));
+
+  assert.equal(settings.logLevel, "info");
+  assert.equal(settings.enabled, false);
+  assert.equal(problems.length, 2);
+});
+
+test("the manifest declares the same bounds and defaults", () => {
+  const declared = manifest.contributes.configuration.properties;
+
+  for (const [name, bounds] of Object.entries(NUMBERS)) {
+    const { minimum, maximum, default: fallback } = declared[`mcpLspGateway.${name}`];
+    assert.deepEqual({ minimum, maximum, default: fallback }, bounds);
+  }
+  assert.deepEqual(declared["mcpLspGateway.watch.ignore"].default, DEFAULT_IGNORE);
+  assert.deepEqual(declared["mcpLspGateway.logLevel"].enum, LOG_LEVELS);
+  for (const name of ["additionalAllowedRoots", "allowedOrigins", "watch.ignore"]) {
+    assert.equal(declared[`mcpLspGateway.${name}`].maxItems, MOST_ENTRIES);
+  }
+});
