@@ -11,21 +11,24 @@ const INPUTS = ["extension/**/*.ts", "package.json", "package-lock.json", "scrip
 /** Bundles extension/main.ts into dist/extension/main.cjs. */
 export async function bundleExtension(): Promise<void> {
   await unlessUnchanged([bundleFile], INPUTS, () =>
-    step("Bundling the extension", async () => {
-      await build({
-        entryPoints: [join(root, "extension", "main.ts")],
-        outfile: bundleFile,
-        bundle: true,
-        minify: true,
-        // The names of errors and classes are read in logs.
-        keepNames: true,
-        platform: "node",
-        format: "cjs",
-        target: "node20",
-        // The editor provides `vscode`; the addon is loaded from its own file at run time.
-        external: ["vscode", "*.node"],
-        logLevel: "silent",
-      });
-    }),
+    step("Bundling the extension", () => bundle(join(root, "extension", "main.ts"), bundleFile)),
   );
+}
+
+/** Bundles an extension into one file that VS Code can load. */
+export async function bundle(entry: string, outfile: string): Promise<void> {
+  await build({
+    entryPoints: [entry],
+    outfile,
+    bundle: true,
+    minify: true,
+    // The names of errors and classes are read in logs.
+    keepNames: true,
+    platform: "node",
+    format: "cjs",
+    target: "node20",
+    // The editor provides `vscode`.
+    external: ["vscode"],
+    logLevel: "warning",
+  });
 }

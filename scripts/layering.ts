@@ -111,5 +111,5 @@ function isScript(file: string): boolean {
 
 /** The extensions that tests install beside ours run inside the editor as well. */
 function isTestExtension(file: string): boolean {
-  return /^test\/host\/(extensions|inside)\//.test(file);
+  return /^test\/host\/extensions\//.test(file);
 }

@@ -1,0 +1,240 @@
+// Drives a real VS Code: code-server, with a window for each folder in the system's Chromium. Everything it writes lies
+// in a temporary folder of its own, and every process it starts is ended by its own id.
+
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
+import { withNodeFirst } from "./cache.mjs";
+import { type CodeServerFiles, codeServer } from "./code-server.ts";
+import { configurationFile } from "./handover.ts";
+import { screenshots } from "./layout.ts";
+import { succeed } from "./processes.mjs";
+import { Failure } from "./progress.mjs";
+import { chromiumBinary } from "./system-packages.ts";
+
+export interface Options {
+  /** VSIX files to install. */
+  readonly extensions: readonly string[];
+  /** Added to the settings that keep the editor quiet; a test of trust sets it on. */
+  readonly settings?: Readonly<Record<string, unknown>>;
+}
+
+const QUIET_SETTINGS = {
+  "security.workspace.trust.enabled": false,
+  "telemetry.telemetryLevel": "off",
+  "workbench.startupEditor": "none",
+  "extensions.ignoreRecommendations": true,
+  "chat.disableAIFeatures": true,
+};
+
+const CHROMIUM_ARGUMENTS = [
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+];
+
+/** How long the editor may take for anything that is not an answer of a language server. */
+const PATIENCE = 60_000;
+
+/** One installation of VS Code with its extensions, its user and its browser. */
+export class RealVsCode {
+  readonly url: string;
+  readonly #files: CodeServerFiles;
+  readonly #folder: string;
+  readonly #server: ChildProcess;
+  readonly #browser: Browser;
+  readonly #person: BrowserContext;
+
+  private constructor(
+    url: string,
+    files: CodeServerFiles,
+    folder: string,
+    server: ChildProcess,
+    browser: Browser,
+    person: BrowserContext,
+  ) {
+    this.url = url;
+    this.#files = files;
+    this.#folder = folder;
+    this.#server = server;
+    this.#browser = browser;
+    this.#person = person;
+  }
+
+  static async start({ extensions, settings = {} }: Options): Promise<RealVsCode> {
+    const [files, executablePath] = await Promise.all([codeServer(), chromiumBinary()]);
+    const folder = mkdtempSync(join(tmpdir(), "gateway-vscode-"));
+    for (const file of ["User/settings.json", "Machine/settings.json"]) {
+      mkdirSync(join(folder, "data", dirname(file)), { recursive: true });
+      writeFileSync(join(folder, "data", file), JSON.stringify({ ...QUIET_SETTINGS, ...settings }));
+    }
+    mkdirSync(handoverFolder(folder));
+    await commandLine(
+      files,
+      folder,
+      extensions.flatMap((file) => ["--install-extension", file]),
+    );
+    const { server, url } = await serve(files, folder);
+    try {
+      const browser = await chromium.launch({ executablePath, args: CHROMIUM_ARGUMENTS });
+      const person = await browser.newContext({ viewport: { width: 1400, height: 900 } });
+      await person.grantPermissions(["clipboard-read", "clipboard-write"], { origin: url });
+      return new RealVsCode(url, files, folder, server, browser, person);
+    } catch (error) {
+      await end(server);
+      throw error;
+    }
+  }
+
+  /** Where the editor's own logs and the extensions' are. */
+  get logs(): string {
+    return join(this.#folder, "data", "logs");
+  }
+
+  /** What a person would type into a browser to see the folder. */
+  addressOf(folder: string): string {
+    return `${this.url}/?folder=${encodeURIComponent(folder)}`;
+  }
+
+  /** Opens a window on a folder. Its extension host starts with it. */
+  async openWindow(folder: string): Promise<EditorWindow> {
+    const page = await this.#person.newPage();
+    page.setDefaultTimeout(PATIENCE);
+    await page.goto(this.addressOf(folder));
+    await page.waitForSelector(".monaco-workbench");
+    return new EditorWindow(page, configurationFile(handoverFolder(this.#folder), folder));
+  }
+
+  async install(vsix: string): Promise<void> {
+    await commandLine(this.#files, this.#folder, ["--install-extension", vsix]);
+  }
+
+  /** Ends the windows, the browser and the server, and removes what they wrote. */
+  async stop(): Promise<void> {
+    // The windows first: closing a page ends its extension host, closing the browser alone does not.
+    await Promise.all(this.#person.pages().map((page) => page.close()));
+    await this.#browser.close();
+    await end(this.#server);
+    rmSync(this.#folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
+  }
+}
+
+/** One window: a folder with an extension host of its own. */
+export class EditorWindow {
+  readonly page: Page;
+  /** Where the helper extension writes this window's client configuration. */
+  readonly configurationFile: string;
+
+  constructor(page: Page, file: string) {
+    this.page = page;
+    this.configurationFile = file;
+  }
+
+  /** Runs a command as a person does: F1, its title, Enter. */
+  async runCommand(title: string): Promise<void> {
+    const input = this.page.locator(".quick-input-widget input[type=text]");
+    await this.page.keyboard.press("F1");
+    await input.fill(`>${title}`);
+    await this.page.locator(".quick-input-list .monaco-list-row.focused", { hasText: title }).waitFor();
+    await this.page.keyboard.press("Enter");
+    await input.waitFor({ state: "hidden" });
+  }
+
+  clipboard(): Promise<string> {
+    return this.page.evaluate("navigator.clipboard.readText()");
+  }
+
+  /** What the status bar says of the gateway, once it says something that `pattern` matches. */
+  async status(pattern: RegExp): Promise<string> {
+    const item = this.page.locator(".statusbar-item", { hasText: /^\s*MCP/ }).filter({ hasText: pattern });
+    await item.first().waitFor();
+    const label = await item.first().locator("[aria-label]").first().getAttribute("aria-label");
+    return label ?? "";
+  }
+
+  /** Resolves to the file's path. */
+  async screenshot(name: string): Promise<string> {
+    mkdirSync(screenshots, { recursive: true });
+    const path = join(screenshots, `${name}.png`);
+    await this.page.screenshot({ path });
+    return path;
+  }
+
+  async close(): Promise<void> {
+    await this.page.close();
+  }
+}
+
+function handoverFolder(folder: string): string {
+  return join(folder, "handover");
+}
+
+function environment(files: CodeServerFiles, folder: string): NodeJS.ProcessEnv {
+  const inherited = Object.entries(withNodeFirst(files.node)).filter(
+    // An editor that this runs inside of, or an npm, must not speak to the new one through its environment.
+    ([name]) => !/^(VSCODE_|CODE_SERVER|npm_|NODE_OPTIONS|ELECTRON_|PORT$|NODE_TEST_CONTEXT)/.test(name),
+  );
+  return { ...Object.fromEntries(inherited), MCP_LSP_GATEWAY_HANDOVER: handoverFolder(folder) };
+}
+
+function editorArguments(folder: string): string[] {
+  return ["--user-data-dir", join(folder, "data"), "--extensions-dir", join(folder, "extensions")];
+}
+
+async function commandLine(files: CodeServerFiles, folder: string, args: readonly string[]): Promise<void> {
+  await succeed(
+    `VS Code refused ${args.join(" ")}: read the lines above.`,
+    files.node,
+    [files.entry, ...editorArguments(folder), ...args],
+    { env: environment(files, folder) },
+  );
+}
+
+/** Starts the server on a port that the system chooses, and resolves when it listens. */
+async function serve(files: CodeServerFiles, folder: string): Promise<{ server: ChildProcess; url: string }> {
+  const server = spawn(
+    files.node,
+    [
+      ...[files.entry, ...editorArguments(folder)],
+      ...["--auth", "none", "--bind-addr", "127.0.0.1:0"],
+      ...["--disable-telemetry", "--disable-update-check"],
+      // A closed window's extension host, and the port it holds, are given up after this many seconds.
+      ...["--reconnection-grace-time", "2"],
+    ],
+    // Its own process group, so that its extension hosts end with it.
+    { env: environment(files, folder), stdio: ["ignore", "pipe", "pipe"], detached: true },
+  );
+  let output = "";
+  return new Promise((resolve, reject) => {
+    const read = (text: string): void => {
+      output += text;
+      const url = /HTTP server listening on (http:\/\/127\.0\.0\.1:\d+)/.exec(output)?.[1];
+      if (url !== undefined) {
+        resolve({ server, url });
+      }
+    };
+    server.stdout.setEncoding("utf8").on("data", read);
+    server.stderr.setEncoding("utf8").on("data", read);
+    server.on("error", reject);
+    server.on("exit", () =>
+      reject(new Failure(`${output}\nVS Code's server ended before it listened: read the lines above.`)),
+    );
+  });
+}
+
+async function end(server: ChildProcess): Promise<void> {
+  if (server.pid === undefined || server.exitCode !== null || server.signalCode !== null) {
+    return;
+  }
+  const ended = new Promise((resolve) => server.once("exit", resolve));
+  process.kill(-server.pid, "SIGTERM");
+  const force = setTimeout(() => process.kill(-(server.pid ?? 0), "SIGKILL"), 10_000);
+  await ended;
+  clearTimeout(force);
+}

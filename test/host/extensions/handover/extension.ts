@@ -1,0 +1,67 @@
+// A test-only extension: it gets the client configuration as a person would, by the gateway's own command and the
+// clipboard, and writes it where the process that started the editor looks for it.
+
+import { createHash } from "node:crypto";
+import { existsSync, renameSync, watch, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import * as vscode from "vscode";
+
+const GATEWAY = "vscode-mcp-lsp-gateway.vscode-mcp-lsp-gateway";
+const COPY = "mcpLspGateway.copyClientConfiguration";
+const PATIENCE = 60_000;
+
+export function activate(context: vscode.ExtensionContext): void {
+  // Named by whoever started the editor.
+  const folder = process.env["MCP_LSP_GATEWAY_HANDOVER"];
+  if (folder === undefined) {
+    return;
+  }
+  const write = (): Promise<void> => writeConfiguration(folder);
+  context.subscriptions.push(
+    vscode.commands.registerCommand("gatewayHandover.write", write),
+    vscode.commands.registerCommand("gatewayHandover.uninstall", () =>
+      vscode.commands.executeCommand("workbench.extensions.uninstallExtension", GATEWAY),
+    ),
+    vscode.workspace.onDidGrantWorkspaceTrust(write),
+    quitOnRequest(folder),
+  );
+  if (vscode.workspace.isTrusted) {
+    void write();
+  }
+}
+
+/** Asks until the gateway runs: right after the start it may still be about to bind its port. */
+async function writeConfiguration(folder: string): Promise<void> {
+  await vscode.env.clipboard.writeText("");
+  for (const deadline = Date.now() + PATIENCE; Date.now() < deadline; ) {
+    // The command of a gateway that is only about to run would show a warning.
+    await delay(500);
+    if ((await vscode.commands.getCommands(true)).includes(COPY)) {
+      await vscode.commands.executeCommand(COPY);
+      const text = await vscode.env.clipboard.readText();
+      if (text !== "") {
+        put(folder, text);
+        return;
+      }
+    }
+  }
+}
+
+/** One file for each workspace folder. A rename, so that nobody reads half of it. */
+function put(folder: string, text: string): void {
+  const workspace = vscode.workspace.workspaceFolders?.[0]?.uri.fsPath ?? "";
+  const file = join(folder, `${createHash("sha256").update(workspace).digest("hex")}.json`);
+  writeFileSync(`${file}.partial`, text, { mode: 0o600 });
+  renameSync(`${file}.partial`, file);
+}
+
+/** A desktop editor is not a child of whoever started it, so it is asked by a file to end itself. */
+function quitOnRequest(folder: string): vscode.Disposable {
+  const watcher = watch(folder, () => {
+    if (existsSync(join(folder, "quit"))) {
+      void vscode.commands.executeCommand("workbench.action.quit");
+    }
+  });
+  return new vscode.Disposable(() => watcher.close());
+}
