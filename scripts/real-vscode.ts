@@ -21,12 +21,15 @@ export interface Options {
   readonly settings?: Readonly<Record<string, unknown>>;
 }
 
-const QUIET_SETTINGS = {
+/** Settings under which nothing unasked-for shows itself. */
+export const QUIET_SETTINGS = {
   "security.workspace.trust.enabled": false,
   "telemetry.telemetryLevel": "off",
   "workbench.startupEditor": "none",
   "extensions.ignoreRecommendations": true,
   "chat.disableAIFeatures": true,
+  "workbench.secondarySideBar.defaultVisibility": "hidden",
+  "git.openRepositoryInParentFolders": "never",
 };
 
 const CHROMIUM_ARGUMENTS = [
@@ -50,6 +53,7 @@ export class RealVsCode {
   readonly #server: ChildProcess;
   readonly #browser: Browser;
   readonly #person: BrowserContext;
+  #stopped: Promise<void> | undefined;
 
   private constructor(
     url: string,
@@ -82,7 +86,14 @@ export class RealVsCode {
     );
     const { server, url } = await serve(files, folder);
     try {
-      const browser = await chromium.launch({ executablePath, args: CHROMIUM_ARGUMENTS });
+      const browser = await chromium.launch({
+        executablePath,
+        args: CHROMIUM_ARGUMENTS,
+        // On a signal the windows have to be closed before the browser, which stopOnSignals sees to.
+        handleSIGINT: false,
+        handleSIGTERM: false,
+        handleSIGHUP: false,
+      });
       const person = await browser.newContext({ viewport: { width: 1400, height: 900 } });
       await person.grantPermissions(["clipboard-read", "clipboard-write"], { origin: url });
       return new RealVsCode(url, files, folder, server, browser, person);
@@ -115,8 +126,20 @@ export class RealVsCode {
     await commandLine(this.#files, this.#folder, ["--install-extension", vsix]);
   }
 
+  /** Resolves when the editor's server has ended. */
+  async closed(): Promise<void> {
+    if (this.#server.exitCode === null && this.#server.signalCode === null) {
+      await new Promise((resolve) => this.#server.once("exit", resolve));
+    }
+  }
+
   /** Ends the windows, the browser and the server, and removes what they wrote. */
-  async stop(): Promise<void> {
+  stop(): Promise<void> {
+    this.#stopped ??= this.#stop();
+    return this.#stopped;
+  }
+
+  async #stop(): Promise<void> {
     // The windows first: closing a page ends its extension host, closing the browser alone does not.
     await Promise.all(this.#person.pages().map((page) => page.close()));
     await this.#browser.close();
@@ -168,6 +191,13 @@ export class EditorWindow {
 
   async close(): Promise<void> {
     await this.page.close();
+  }
+}
+
+/** Ends the editor when this process is told to end, and the process after it. */
+export function stopOnSignals(editor: { stop(): Promise<void> }, exitCode: number): void {
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
+    process.once(signal, () => void editor.stop().finally(() => process.exit(exitCode)));
   }
 }
 
@@ -228,13 +258,15 @@ async function serve(files: CodeServerFiles, folder: string): Promise<{ server: 
   });
 }
 
+/** Ends the server and what it has started, which is its process group. */
 async function end(server: ChildProcess): Promise<void> {
-  if (server.pid === undefined || server.exitCode !== null || server.signalCode !== null) {
+  const { pid, exitCode, signalCode } = server;
+  if (pid === undefined || exitCode !== null || signalCode !== null) {
     return;
   }
   const ended = new Promise((resolve) => server.once("exit", resolve));
-  process.kill(-server.pid, "SIGTERM");
-  const force = setTimeout(() => process.kill(-(server.pid ?? 0), "SIGKILL"), 10_000);
+  process.kill(-pid, "SIGTERM");
+  const force = setTimeout(() => process.kill(-pid, "SIGKILL"), 10_000);
   await ended;
   clearTimeout(force);
 }

@@ -1,0 +1,103 @@
+// The official TypeScript SDK's client, connected to a gateway.
+
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { McpError } from "@modelcontextprotocol/sdk/types.js";
+import { manifest } from "./layout.ts";
+
+export interface Position {
+  readonly line: number;
+  readonly character: number;
+}
+
+export interface Location {
+  readonly uri: string;
+  readonly range: { readonly start: Position; readonly end: Position };
+}
+
+export interface DefinitionPayload {
+  readonly locations: readonly Location[];
+  readonly summary?: string;
+}
+
+export interface Page<Item> {
+  readonly items: readonly Item[];
+  readonly nextCursor: string | null;
+  readonly summary?: string;
+}
+
+/** A tool's error, as it came over the wire. */
+export class ToolFailure extends Error {
+  /** The last part of the contract's code, such as `CURSOR_STALE`. */
+  readonly code: string;
+  readonly retryable: boolean;
+
+  constructor(error: McpError) {
+    super(error.message);
+    const data = (error.data ?? {}) as { code?: string; details?: { retryable?: boolean } };
+    this.code = (data.code ?? "").replace("MCP_LSP_GATEWAY/", "");
+    this.retryable = data.details?.retryable === true;
+  }
+}
+
+/** One session with a gateway. */
+export class GatewayClient {
+  readonly #client: Client;
+
+  private constructor(client: Client) {
+    this.#client = client;
+  }
+
+  static async connect({ url, token }: { readonly url: string; readonly token: string }): Promise<GatewayClient> {
+    const client = new Client({ name: `${manifest.name}-scripts`, version: manifest.version });
+    const headers = { Authorization: `Bearer ${token}` };
+    // The SDK's transport was not written for exactOptionalPropertyTypes, hence the wider type.
+    const transport: object = new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } });
+    await client.connect(transport as Parameters<Client["connect"]>[0]);
+    // With the catalog known, the SDK checks every answer against the tool's output schema.
+    await client.listTools();
+    return new GatewayClient(client);
+  }
+
+  async toolNames(): Promise<string[]> {
+    return (await this.#client.listTools()).tools.map(({ name }) => name);
+  }
+
+  /** The tool's payload. Rejects with a `ToolFailure` if the tool answered with an error. */
+  async call<Payload>(name: string, input: Record<string, unknown>): Promise<Payload> {
+    try {
+      const { structuredContent } = await this.#client.callTool({ name, arguments: input });
+      return structuredContent as Payload;
+    } catch (error) {
+      throw error instanceof McpError ? new ToolFailure(error) : error;
+    }
+  }
+
+  definition(uri: string, position: Position): Promise<DefinitionPayload> {
+    return this.call("vscode.lsp.definition", { uri, position });
+  }
+
+  /** Every page of a paged tool, from a fresh first one to the last. */
+  async *pages<Item>(name: string, input: Record<string, unknown>): AsyncGenerator<Page<Item>, void, void> {
+    let cursor: string | null = null;
+    do {
+      const page: Page<Item> = await this.call(name, { ...input, cursor });
+      yield page;
+      cursor = page.nextCursor;
+    } while (cursor !== null);
+  }
+
+  /** All references, declarations included, paged to the end. */
+  async references(uri: string, position: Position, pageSize = 200): Promise<Location[]> {
+    const input = { uri, position, includeDeclaration: true, pageSize };
+    const items: Location[] = [];
+    for await (const page of this.pages<Location>("vscode.lsp.references", input)) {
+      items.push(...page.items);
+    }
+    return items;
+  }
+
+  async close(): Promise<void> {
+    await this.#client.close();
+  }
+}

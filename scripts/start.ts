@@ -1,0 +1,183 @@
+// `npm start -- <folder> [--once]`: our extension in a real VS Code on a folder, asked by a real client.
+
+import { realpathSync, statSync } from "node:fs";
+import { join, relative } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { DesktopVsCode } from "./desktop-vscode.ts";
+import { type DefinitionPayload, GatewayClient, type Location, type Page, ToolFailure } from "./gateway-client.ts";
+import { packHandover, takeConfiguration } from "./handover.ts";
+import { root } from "./layout.ts";
+import { pickSubject, type Subject } from "./pick-subject.ts";
+import { command, Failure, say, step } from "./progress.mjs";
+import { RealVsCode, stopOnSignals } from "./real-vscode.ts";
+import { packVsix } from "./vsix.ts";
+
+/** A tool that has given no answer after this long counts as broken. */
+const PATIENCE = 60_000;
+/** Two equal answers this far apart are believed: right after its start a language server answers in part. */
+const SETTLED = 2_000;
+/** An answer of nothing is believed after this long. */
+const WARM_UP = 20_000;
+/** Of a long list the first and last few are printed. */
+const SHOWN = 3;
+
+await command(async () => {
+  const { positionals, values } = parseArgs({ allowPositionals: true, options: { once: { type: "boolean" } } });
+  const folder = existingFolder(positionals[0] ?? join(root, "test", "workspace"));
+  const subject = pickSubject(folder);
+  const { file } = await packVsix();
+  const extensions = [file, await packHandover()];
+  const editor = await step("Starting VS Code", async () =>
+    DesktopVsCode.isUsable() ? DesktopVsCode.start({ extensions }) : RealVsCode.start({ extensions }),
+  );
+  stopOnSignals(editor, 0);
+  try {
+    const configuration = await step(`Opening ${folder}`, async () => {
+      const window = await editor.openWindow(folder);
+      return takeConfiguration(window.configurationFile);
+    });
+    const client = await GatewayClient.connect(configuration);
+    const unanswered = await askEverything(client, folder, subject);
+    await client.close();
+    print("", `Endpoint: ${configuration.url}`, "Client configuration:", configuration.text);
+    print(`Where to look: ${editor.addressOf(folder)}`);
+    if (!values.once) {
+      say("\nThe editor stays up until Ctrl-C.");
+      await editor.closed();
+    }
+    return unanswered === 0 ? 0 : 1;
+  } finally {
+    await editor.stop();
+  }
+});
+
+function existingFolder(path: string): string {
+  if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) {
+    throw new Failure(`${path} is not a folder: give the folder of a project.`);
+  }
+  return realpathSync(path);
+}
+
+/** Calls every tool, prints what each answered, and resolves to how many gave no answer. */
+async function askEverything(client: GatewayClient, folder: string, subject: Subject): Promise<number> {
+  const { name, declaration, use } = subject;
+  const at = (place: Subject["use"]): string =>
+    `${name} in ${relative(folder, place.file)}:${place.position.line + 1}:${place.position.character + 1}`;
+  const shown = ({ uri, range }: Location): string =>
+    `${relative(folder, fileURLToPath(uri))}:${range.start.line + 1}:${range.start.character + 1}`;
+  const paged = async (tool: string, input: Record<string, unknown>): Promise<Page<object>[]> => {
+    const pages: Page<object>[] = [];
+    for await (const page of client.pages<object>(tool, input)) {
+      pages.push(page);
+    }
+    return pages;
+  };
+  const sizes = (pages: readonly Page<object>[]): string =>
+    `${pages.reduce((sum, { items }) => sum + items.length, 0)} items on ${pages.length} page${pages.length === 1 ? "" : "s"}`;
+
+  const questions: Record<string, { about: string; ask: () => Promise<{ found: boolean; lines: string[] }> }> = {
+    "vscode.lsp.definition": {
+      about: at(use),
+      ask: async () => {
+        const { locations, summary }: DefinitionPayload = await client.definition(use.uri, use.position);
+        return { found: locations.length > 0, lines: [summary ?? "", ...excerpt(locations.map(shown))] };
+      },
+    },
+    "vscode.lsp.references": {
+      about: at(declaration),
+      ask: async () => {
+        const { uri, position } = declaration;
+        const pages = await paged("vscode.lsp.references", { uri, position, includeDeclaration: true, pageSize: 50 });
+        const items = pages.flatMap((page) => page.items) as Location[];
+        return { found: items.length > 0, lines: [sizes(pages), ...excerpt(items.map(shown))] };
+      },
+    },
+    "vscode.lsp.hover": {
+      about: at(use),
+      ask: async () => plain(await client.call("vscode.lsp.hover", { uri: use.uri, position: use.position })),
+    },
+    "vscode.lsp.documentSymbols": {
+      about: relative(folder, declaration.file),
+      ask: async () => plain(await client.call("vscode.lsp.documentSymbols", { uri: declaration.uri })),
+    },
+    "vscode.lsp.workspaceSymbols": {
+      about: name,
+      ask: async () => {
+        const pages = await paged("vscode.lsp.workspaceSymbols", { query: name });
+        return { found: pages[0]?.items.length !== 0, lines: [sizes(pages)] };
+      },
+    },
+    "vscode.lsp.diagnostics.document": {
+      about: relative(folder, declaration.file),
+      ask: async () => plain(await client.call("vscode.lsp.diagnostics.document", { uri: declaration.uri })),
+    },
+    "vscode.lsp.diagnostics.workspace": {
+      about: "the whole workspace",
+      ask: async () => ({ found: true, lines: [sizes(await paged("vscode.lsp.diagnostics.workspace", {}))] }),
+    },
+  };
+
+  let unanswered = 0;
+  for (const tool of await client.toolNames()) {
+    const question = questions[tool];
+    if (question === undefined) {
+      throw new Failure(`The catalog has a tool that this script does not know: add ${tool} to scripts/start.ts.`);
+    }
+    print("", `${tool}  (${question.about})`);
+    try {
+      const lines = await step(`Asking ${tool}`, () => settled(question.ask));
+      print(...lines.map((line) => `  ${line}`));
+    } catch (error) {
+      print(`  ${error instanceof Error ? error.message : String(error)}`);
+      // Of the seven, five answer in a later version; that they say so is their answer.
+      unanswered += error instanceof ToolFailure && error.code === "PROVIDER_UNAVAILABLE" ? 0 : 1;
+    }
+  }
+  return unanswered;
+}
+
+/** Asks until the answer has settled. A retryable error is retried, and so is a page whose set has been given up. */
+async function settled(ask: () => Promise<{ found: boolean; lines: string[] }>): Promise<string[]> {
+  const started = Date.now();
+  let last: { text: string; since: number } | undefined;
+  for (;;) {
+    try {
+      const { found, lines } = await ask();
+      const text = lines.join("\n");
+      const now = Date.now();
+      if (last?.text !== text) {
+        last = { text, since: now };
+      }
+      if (found ? now - last.since >= SETTLED : now - started >= WARM_UP) {
+        return lines;
+      }
+    } catch (error) {
+      const again = error instanceof ToolFailure && (error.retryable || /^CURSOR_(STALE|EXPIRED)$/.test(error.code));
+      if (!again || Date.now() - started >= PATIENCE) {
+        throw error;
+      }
+    }
+    if (Date.now() - started >= PATIENCE) {
+      throw new Failure(`No settled answer within ${PATIENCE / 1000} s: look at the gateway's log in the editor.`);
+    }
+    await delay(250);
+  }
+}
+
+/** An answer of a tool that gives one payload, as its summary or, without one, as it is. */
+function plain(payload: { readonly summary?: string }): { found: boolean; lines: string[] } {
+  return { found: true, lines: [payload.summary ?? JSON.stringify(payload)] };
+}
+
+function excerpt(lines: readonly string[]): string[] {
+  if (lines.length <= 2 * SHOWN) {
+    return [...lines];
+  }
+  return [...lines.slice(0, SHOWN), `... ${lines.length - 2 * SHOWN} more ...`, ...lines.slice(-SHOWN)];
+}
+
+function print(...lines: readonly string[]): void {
+  process.stdout.write(lines.map((line) => `${line}\n`).join(""));
+}
