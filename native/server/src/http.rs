@@ -1,0 +1,347 @@
+//! The HTTP face: who may come in, in what shape, and with which status code the others leave (D40 to D45, D50).
+//!
+//! The checks run in the order of D45: Host, Origin, bearer, path, method, media types, size, JSON, session, version.
+//! So whoever is turned away learns nothing that a later check would have told.
+
+use std::fmt;
+use std::net::{Ipv4Addr, Ipv6Addr};
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::{Body, Bytes, HttpBody as _};
+use axum::extract::{Request, State};
+use axum::http::header::{
+    ACCEPT, ALLOW, AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE, EXPECT, HOST, HeaderMap, HeaderName, HeaderValue,
+    ORIGIN, WWW_AUTHENTICATE,
+};
+use axum::http::request::Parts;
+use axum::http::{Method, StatusCode};
+use axum::response::{IntoResponse, Response};
+use gateway_core::limits::MAX_REQUEST_BYTES;
+use http_body_util::{BodyExt as _, LengthLimitError, Limited};
+use subtle::{Choice, ConstantTimeEq};
+use tokio::time::timeout;
+
+use crate::lifecycle::{Calls, Lifecycle, REVISION};
+use crate::rpc::{self, Message};
+use crate::session::{SessionId, Sessions};
+
+const PATH: &str = "/mcp";
+const JSON: &str = "application/json";
+const EVENT_STREAM: &str = "text/event-stream";
+const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
+const PROTOCOL_VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
+
+/// How long a request body may take to arrive.
+const BODY_TIMEOUT: Duration = Duration::from_secs(10);
+/// How much of a refused request's body is read, and for how long, before the connection is closed instead.
+const DISCARD_BYTES: usize = 4 * MAX_REQUEST_BYTES;
+const DISCARD_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// Who may come in. `Debug` tells no token.
+#[derive(Default)]
+pub struct Access {
+    /// The bearer tokens that are valid now (D47).
+    pub tokens: Vec<String>,
+    /// The origins that a request may name, each exactly as a browser sends it (D50).
+    pub allowed_origins: Vec<String>,
+}
+
+impl fmt::Debug for Access {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Access")
+            .field("tokens", &self.tokens.len())
+            .field("allowed_origins", &self.allowed_origins)
+            .finish()
+    }
+}
+
+/// The one endpoint. Every request comes to one handler, so that the order of the checks is ours and no router's.
+pub fn router<G: Calls>(gateway: Arc<G>) -> Router {
+    Router::new().fallback(answer::<G>).with_state(Arc::new(Lifecycle::new(gateway)))
+}
+
+async fn answer<G: Calls>(State(lifecycle): State<Arc<Lifecycle<G>>>, request: Request) -> Response {
+    let (head, mut body) = request.into_parts();
+    match receive(&lifecycle, &head, &mut body).await {
+        Ok(response) => response,
+        Err(refusal) => {
+            tracing::debug!(status = refusal.status().as_u16(), reason = ?refusal, "refused a request");
+            discard(&head, body);
+            refusal.into_response()
+        }
+    }
+}
+
+async fn receive<G: Calls>(lifecycle: &Lifecycle<G>, head: &Parts, body: &mut Body) -> Result<Response, Refusal> {
+    admit(head, &lifecycle.gateway().access())?;
+    let sessions = lifecycle.gateway().sessions();
+    if head.method == Method::DELETE {
+        sessions.end(session(&head.headers, sessions)?);
+        tracing::info!("a client ended its session");
+        return Ok(StatusCode::NO_CONTENT.into_response());
+    }
+    admit_media_types(&head.headers)?;
+    let bytes = read(body).await?;
+    let message = match Message::read(&bytes) {
+        Ok(message) => message,
+        Err(fault) => {
+            tracing::debug!(?fault, "a body is not a message");
+            return Ok(json(StatusCode::BAD_REQUEST, rpc::failure(None, &fault)));
+        }
+    };
+    if let Message::Request { id, method, params } = &message
+        && method == "initialize"
+    {
+        let (session, body) = lifecycle.initialize(id, params);
+        let mut response = json(StatusCode::OK, body);
+        if let Some(id) = session.and_then(|session| HeaderValue::from_str(&session.to_string()).ok()) {
+            response.headers_mut().insert(SESSION_ID, id);
+        }
+        return Ok(response);
+    }
+    let session = session(&head.headers, sessions)?;
+    Ok(match lifecycle.receive(session, message).await {
+        Some(body) => json(StatusCode::OK, body),
+        None => StatusCode::ACCEPTED.into_response(),
+    })
+}
+
+fn json(status: StatusCode, body: Vec<u8>) -> Response {
+    (status, [(CONTENT_TYPE, JSON)], body).into_response()
+}
+
+/// Host, Origin, bearer, path, method.
+fn admit(head: &Parts, access: &Access) -> Result<(), Refusal> {
+    let host = only(&head.headers, &HOST).ok_or(Refusal::Host)?;
+    // A request target in absolute form names a host of its own, which would take precedence.
+    let named = head.uri.authority().map(axum::http::uri::Authority::as_str);
+    if !is_loopback(host) || !named.is_none_or(is_loopback) {
+        return Err(Refusal::Host);
+    }
+    for origin in head.headers.get_all(ORIGIN) {
+        if !access.allowed_origins.iter().any(|allowed| allowed.as_bytes() == origin.as_bytes()) {
+            return Err(Refusal::Origin);
+        }
+    }
+    if !only(&head.headers, &AUTHORIZATION).is_some_and(|value| is_authorized(value, &access.tokens)) {
+        return Err(Refusal::Bearer);
+    }
+    if head.uri.path() != PATH {
+        return Err(Refusal::Path);
+    }
+    if head.method != Method::POST && head.method != Method::DELETE {
+        return Err(Refusal::Method);
+    }
+    Ok(())
+}
+
+/// The value of a header that stands exactly once and is plain text.
+fn only<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
+    let mut values = headers.get_all(name).iter();
+    match (values.next(), values.next()) {
+        (Some(value), None) => value.to_str().ok(),
+        _ => None,
+    }
+}
+
+/// Whether a host, with or without a port, names this machine's loopback interface. A page that rebinds its own name to
+/// 127.0.0.1 still sends its own name.
+fn is_loopback(authority: &str) -> bool {
+    let (is_local, port) = if let Some(rest) = authority.strip_prefix('[') {
+        let Some((address, port)) = rest.split_once(']') else { return false };
+        (address.parse::<Ipv6Addr>().is_ok_and(|address| address.is_loopback()), port)
+    } else {
+        let (name, port) = authority.split_at(authority.find(':').unwrap_or(authority.len()));
+        let is_address = name.parse::<Ipv4Addr>().is_ok_and(|address| address.is_loopback());
+        (is_address || name.eq_ignore_ascii_case("localhost"), port)
+    };
+    let is_port = |port: &str| port.bytes().all(|byte| byte.is_ascii_digit()) && port.parse::<u16>().is_ok();
+    is_local && (port.is_empty() || port.strip_prefix(':').is_some_and(is_port))
+}
+
+/// Whether the header carries a valid token. Each is compared in constant time, and all of them, so that the time tells
+/// nothing of any.
+fn is_authorized(header: &str, tokens: &[String]) -> bool {
+    let Some((scheme, token)) = header.split_once(' ') else { return false };
+    let token = token.trim_start_matches(' ');
+    if !scheme.eq_ignore_ascii_case("bearer") || token.is_empty() {
+        return false;
+    }
+    let matches = |valid: &String| valid.as_bytes().ct_eq(token.as_bytes());
+    tokens.iter().map(matches).fold(Choice::from(0), |any, one| any | one).into()
+}
+
+fn admit_media_types(headers: &HeaderMap) -> Result<(), Refusal> {
+    let content_type = only(headers, &CONTENT_TYPE).ok_or(Refusal::ContentType)?;
+    if !essence(content_type).eq_ignore_ascii_case(JSON) {
+        return Err(Refusal::ContentType);
+    }
+    if !listed(headers, &CONTENT_ENCODING).all(|coding| coding.is_some_and(|it| it.eq_ignore_ascii_case("identity"))) {
+        return Err(Refusal::ContentEncoding);
+    }
+    let ranges: Vec<&str> = listed(headers, &ACCEPT).flatten().collect();
+    if !covers(&ranges, JSON) || !covers(&ranges, EVENT_STREAM) {
+        return Err(Refusal::Accept);
+    }
+    Ok(())
+}
+
+/// The elements of a header that is a list, over all its lines; `None` for a line that is not plain text.
+fn listed<'a>(headers: &'a HeaderMap, name: &HeaderName) -> impl Iterator<Item = Option<&'a str>> {
+    headers.get_all(name).iter().flat_map(|value| match value.to_str() {
+        Ok(text) => text.split(',').map(|element| Some(element.trim())).collect(),
+        Err(_) => vec![None],
+    })
+}
+
+/// A media type or range without its parameters.
+fn essence(value: &str) -> &str {
+    value.split(';').next().unwrap_or_default().trim()
+}
+
+/// Whether a client that sent these media ranges takes `media_type`: the most specific range that matches decides.
+fn covers(ranges: &[&str], media_type: &str) -> bool {
+    let (group, _) = media_type.split_once('/').unwrap_or_default();
+    let specificity = |range: &str| match range.split_once('/') {
+        _ if range.eq_ignore_ascii_case(media_type) => Some(2),
+        Some((range, "*")) if range.eq_ignore_ascii_case(group) => Some(1),
+        Some(("*", "*")) => Some(0),
+        _ => None,
+    };
+    ranges
+        .iter()
+        .filter_map(|range| Some((specificity(essence(range))?, is_wanted(range))))
+        .max()
+        .is_some_and(|(_, wanted)| wanted)
+}
+
+/// Whether a media range's weight is above nothing.
+fn is_wanted(range: &str) -> bool {
+    range
+        .split(';')
+        .skip(1)
+        .filter_map(|parameter| parameter.split_once('='))
+        .find(|(name, _)| name.trim().eq_ignore_ascii_case("q"))
+        .is_none_or(|(_, weight)| weight.trim().parse::<f32>().is_ok_and(|weight| weight > 0.0 && weight <= 1.0))
+}
+
+/// The whole body, if it is not too large and does not take too long.
+async fn read(body: &mut Body) -> Result<Bytes, Refusal> {
+    if body.size_hint().lower() > MAX_REQUEST_BYTES as u64 {
+        return Err(Refusal::Size);
+    }
+    match timeout(BODY_TIMEOUT, Limited::new(body, MAX_REQUEST_BYTES).collect()).await {
+        Ok(Ok(collected)) => Ok(collected.to_bytes()),
+        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(Refusal::Size),
+        Ok(Err(_)) => Err(Refusal::Body),
+        Err(_) => Err(Refusal::Slow),
+    }
+}
+
+/// Reads the rest of a refused request's body while the answer is under way. A connection that is closed over unread
+/// bytes is reset, and then the client may never see why it was refused. A client that waits to be told to go on has
+/// sent nothing, and is not told.
+fn discard(head: &Parts, mut body: Body) {
+    if body.is_end_stream() || head.headers.contains_key(EXPECT) {
+        return;
+    }
+    tokio::spawn(timeout(DISCARD_TIMEOUT, async move {
+        let mut rest = Limited::new(&mut body, DISCARD_BYTES);
+        while let Some(Ok(_)) = rest.frame().await {}
+    }));
+}
+
+/// The session of a request, with the version that it is spoken in.
+fn session(headers: &HeaderMap, sessions: &Sessions) -> Result<SessionId, Refusal> {
+    if !headers.contains_key(&SESSION_ID) {
+        return Err(Refusal::NoSession);
+    }
+    let session = only(headers, &SESSION_ID).and_then(|id| sessions.admit(id)).ok_or(Refusal::UnknownSession)?;
+    if !listed(headers, &PROTOCOL_VERSION).all(|version| version == Some(REVISION)) {
+        return Err(Refusal::Version);
+    }
+    Ok(session)
+}
+
+/// Why a request is turned away before any message in it is looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Refusal {
+    Host,
+    Origin,
+    Bearer,
+    Path,
+    Method,
+    ContentType,
+    ContentEncoding,
+    Accept,
+    Size,
+    Slow,
+    Body,
+    NoSession,
+    UnknownSession,
+    Version,
+}
+
+impl Refusal {
+    const fn status(self) -> StatusCode {
+        match self {
+            Self::Host | Self::Origin => StatusCode::FORBIDDEN,
+            Self::Bearer => StatusCode::UNAUTHORIZED,
+            Self::Path | Self::UnknownSession => StatusCode::NOT_FOUND,
+            Self::Method => StatusCode::METHOD_NOT_ALLOWED,
+            Self::ContentType | Self::ContentEncoding => StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            Self::Accept => StatusCode::NOT_ACCEPTABLE,
+            Self::Size => StatusCode::PAYLOAD_TOO_LARGE,
+            Self::Slow => StatusCode::REQUEST_TIMEOUT,
+            Self::Body | Self::NoSession | Self::Version => StatusCode::BAD_REQUEST,
+        }
+    }
+
+    /// What the client's person reads. Nothing where clients of newer revisions, which probe before they initialize,
+    /// fall back on exactly an empty body (D42).
+    const fn text(self) -> &'static str {
+        match self {
+            Self::Host => {
+                "The Host header must name this machine's loopback interface, such as 127.0.0.1 or localhost.\n"
+            }
+            Self::Origin => "This Origin is not allowed; add it to the setting mcpLspGateway.allowedOrigins.\n",
+            Self::Bearer => {
+                "A valid bearer token is needed; copy the client configuration from the editor's command MCP LSP Gateway: Copy Client Configuration.\n"
+            }
+            Self::Path => "The one path of this server is /mcp.\n",
+            Self::Method => "Send messages by POST, and end a session by DELETE; there is no event stream to GET.\n",
+            Self::ContentType => "The request body must be application/json, and Content-Type must say so.\n",
+            Self::ContentEncoding => "The request body must not be compressed.\n",
+            Self::Accept => "Accept must cover application/json and text/event-stream.\n",
+            Self::Size => "A request body may have at most 1048576 bytes.\n",
+            Self::Slow => "The request body did not arrive in time.\n",
+            Self::Body => "The request body ended early or is malformed.\n",
+            Self::NoSession => "",
+            Self::UnknownSession => "This session is unknown or has ended; begin a new one by initialize.\n",
+            Self::Version => "MCP-Protocol-Version must be 2025-11-25, the one revision that this server speaks.\n",
+        }
+    }
+}
+
+impl IntoResponse for Refusal {
+    fn into_response(self) -> Response {
+        let mut response = (self.status(), self.text()).into_response();
+        let headers = response.headers_mut();
+        match self {
+            Self::Bearer => {
+                headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+            }
+            Self::Method => {
+                headers.insert(ALLOW, HeaderValue::from_static("POST, DELETE"));
+            }
+            Self::NoSession => {
+                headers.remove(CONTENT_TYPE);
+            }
+            _ => {}
+        }
+        response
+    }
+}

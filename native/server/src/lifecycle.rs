@@ -1,0 +1,239 @@
+//! The methods of MCP and the life of a session (D40 to D42, D46).
+
+use std::future::Future;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use gateway_core::error::ToolError;
+use gateway_core::limits::Limits;
+use gateway_core::tools::Tool;
+use serde_json::{Map, Value, json};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::AbortOnDropHandle;
+
+use crate::catalog::catalog;
+use crate::http::Access;
+use crate::rpc::{self, Envelope, Fault, Id, Message};
+use crate::session::{SessionId, Sessions};
+
+/// The one revision of MCP that is spoken (D40).
+pub(crate) const REVISION: &str = "2025-11-25";
+
+const INSTRUCTIONS: &str = "Read-only code intelligence from the language servers of the editor that has this \
+    workspace open. Lines and characters are 0-based, characters in UTF-16 units; ranges end before `end`. Paged tools \
+    return `nextCursor`: pass it back unchanged until it is null. When a call fails, its message says what to do; with \
+    `retryable` in the error's details, or the word \"call again\", repeat the call.";
+
+/// What the transport needs of the gateway behind it.
+pub trait Calls: Send + Sync + 'static {
+    /// The version of the product, for `serverInfo`.
+    fn version(&self) -> &str;
+
+    /// Who may come in, now.
+    fn access(&self) -> Arc<Access>;
+
+    /// The sessions of this workspace.
+    fn sessions(&self) -> &Sessions;
+
+    /// The caps in force, now.
+    fn limits(&self) -> Limits;
+
+    /// Answers one call by its encoded `structuredContent`. `arguments` fit the tool's input schema; `envelope_bytes`
+    /// is what the response body holds besides the answer. The future runs in a task of its own: it may panic, and it
+    /// is dropped when the client cancels the call or goes away.
+    fn call(
+        self: &Arc<Self>,
+        tool: Tool,
+        arguments: Value,
+        envelope_bytes: usize,
+    ) -> impl Future<Output = Result<Vec<u8>, ToolError>> + Send;
+}
+
+/// The messages of all sessions, on their way to one gateway.
+pub(crate) struct Lifecycle<G> {
+    gateway: Arc<G>,
+    running: Running,
+}
+
+impl<G: Calls> Lifecycle<G> {
+    pub(crate) fn new(gateway: Arc<G>) -> Self {
+        Self { gateway, running: Running::default() }
+    }
+
+    pub(crate) fn gateway(&self) -> &G {
+        &self.gateway
+    }
+
+    /// Answers `initialize`. There is a session only if the answer is a result.
+    pub(crate) fn initialize(&self, id: &Id, params: &Map<String, Value>) -> (Option<SessionId>, Vec<u8>) {
+        if !params.get("protocolVersion").is_some_and(Value::is_string) {
+            let fault = ToolError::InvalidParams(format!(
+                "`protocolVersion` is required and must be a string; this server speaks {REVISION}."
+            ));
+            return (None, rpc::failure(Some(id), &fault.into()));
+        }
+        let session = match self.gateway.sessions().mint() {
+            Ok(session) => session,
+            Err(error) => {
+                tracing::error!(%error, "the system has no randomness for a session id");
+                return (None, rpc::failure(Some(id), &ToolError::Internal.into()));
+            }
+        };
+        let result = json!({
+            "protocolVersion": REVISION,
+            "capabilities": { "tools": {} },
+            "serverInfo": {
+                "name": "vscode-mcp-lsp-gateway",
+                "title": "MCP LSP Gateway",
+                "version": self.gateway.version(),
+            },
+            "instructions": INSTRUCTIONS,
+        });
+        tracing::info!("a client began a session");
+        (Some(session), rpc::success(id, result.to_string().as_bytes()))
+    }
+
+    /// Takes a message inside a session; the answer, if it wants one.
+    pub(crate) async fn receive(&self, session: SessionId, message: Message) -> Option<Vec<u8>> {
+        match message {
+            Message::Request { id, method, params } => Some(
+                self.answer(session, &id, &method, params)
+                    .await
+                    .unwrap_or_else(|fault| rpc::failure(Some(&id), &fault)),
+            ),
+            Message::Notification { method, params } => {
+                self.notice(session, &method, params);
+                None
+            }
+            Message::Response => None,
+        }
+    }
+
+    async fn answer(
+        &self,
+        session: SessionId,
+        id: &Id,
+        method: &str,
+        params: Map<String, Value>,
+    ) -> Result<Vec<u8>, Fault> {
+        if method == "ping" {
+            return Ok(rpc::success(id, b"{}"));
+        }
+        if !self.gateway.sessions().is_initialized(session) {
+            return Err(Fault::InvalidRequest(
+                "only ping may be requested before the notification notifications/initialized",
+            ));
+        }
+        match method {
+            "tools/list" => list(id, &params),
+            "tools/call" => self.call(session, id, params).await,
+            _ => Err(Fault::MethodNotFound),
+        }
+    }
+
+    fn notice(&self, session: SessionId, method: &str, mut params: Map<String, Value>) {
+        match method {
+            "notifications/initialized" => self.gateway.sessions().initialize(session),
+            "notifications/cancelled" => {
+                // A client may cancel what has just been answered, or never ran: there is nothing to tell it then.
+                if let Some(Ok(id)) = params.remove("requestId").map(Id::read) {
+                    self.running.cancel(session, &id);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    async fn call(&self, session: SessionId, id: &Id, mut params: Map<String, Value>) -> Result<Vec<u8>, Fault> {
+        let name = params.get("name").and_then(Value::as_str).ok_or_else(|| {
+            ToolError::InvalidParams("`name` is required and must be a string: the name of a tool.".to_owned())
+        })?;
+        let tool = Tool::from_name(name).ok_or_else(|| {
+            let names = Tool::ALL.map(Tool::name).join(", ");
+            ToolError::InvalidParams(format!("There is no tool of this name; the tools are {names}."))
+        })?;
+        let arguments = params.remove("arguments").unwrap_or_else(|| json!({}));
+        let envelope = Envelope::of_tool(id);
+        let envelope_bytes = envelope.bytes();
+
+        let guard = self.running.enter(session, id);
+        let gateway = Arc::clone(&self.gateway);
+        let call = AbortOnDropHandle::new(tokio::spawn(async move {
+            let arguments = catalog()?.admit(tool, arguments)?;
+            gateway.call(tool, arguments, envelope_bytes).await
+        }));
+        let answer = tokio::select! {
+            biased;
+            () = guard.run.cancelled.cancelled() => Err(ToolError::Cancelled),
+            joined = call => joined.unwrap_or_else(|failure| {
+                tracing::error!(tool = tool.name(), %failure, "a call panicked");
+                Err(ToolError::Internal)
+            }),
+        };
+        let body = answer.and_then(|payload| {
+            let response_bytes = envelope_bytes + payload.len();
+            let max_response_bytes = self.gateway.limits().max_response_bytes();
+            if response_bytes > max_response_bytes {
+                return Err(ToolError::ResponseTooLarge {
+                    response_bytes,
+                    max_response_bytes,
+                    suggested_page_size: None,
+                });
+            }
+            Ok(envelope.around(&payload))
+        });
+        match &body {
+            Ok(body) => tracing::debug!(tool = tool.name(), bytes = body.len(), "answered"),
+            Err(error) => tracing::debug!(tool = tool.name(), code = error.code().as_str(), "refused"),
+        }
+        Ok(body?)
+    }
+}
+
+fn list(id: &Id, params: &Map<String, Value>) -> Result<Vec<u8>, Fault> {
+    if params.get("cursor").is_some_and(|cursor| !cursor.is_null()) {
+        let reason = "`cursor` must be left out: the catalog has one page; call tools/list without it.";
+        return Err(ToolError::InvalidParams(reason.to_owned()).into());
+    }
+    Ok(rpc::success(id, catalog()?.list()))
+}
+
+/// The calls that are running, so that they can be cancelled. A client that uses an id twice at once breaks a rule of
+/// MCP and harms only itself: both calls run, and both are cancelled together.
+#[derive(Default)]
+struct Running(Mutex<Vec<Arc<Run>>>);
+
+struct Run {
+    session: SessionId,
+    id: Id,
+    cancelled: CancellationToken,
+}
+
+/// Takes its call off the list when it goes, whether the call was answered, cancelled or dropped.
+struct RunGuard<'a> {
+    running: &'a Running,
+    run: Arc<Run>,
+}
+
+impl Running {
+    fn enter(&self, session: SessionId, id: &Id) -> RunGuard<'_> {
+        let run = Arc::new(Run { session, id: id.clone(), cancelled: CancellationToken::new() });
+        self.runs().push(Arc::clone(&run));
+        RunGuard { running: self, run }
+    }
+
+    fn cancel(&self, session: SessionId, id: &Id) {
+        for run in self.runs().iter().filter(|run| run.session == session && run.id == *id) {
+            run.cancelled.cancel();
+        }
+    }
+
+    fn runs(&self) -> MutexGuard<'_, Vec<Arc<Run>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for RunGuard<'_> {
+    fn drop(&mut self) {
+        self.running.runs().retain(|run| !Arc::ptr_eq(run, &self.run));
+    }
+}

@@ -1,0 +1,139 @@
+//! The listener: loopback only, bounded in connections and time, drained when it is told to stop.
+
+use std::io;
+use std::net::Ipv4Addr;
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
+use tokio::time::{sleep, timeout};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use crate::http::router;
+use crate::lifecycle::Calls;
+
+/// How many connections may be open. The next one waits until one of them is gone.
+const MAX_CONNECTIONS: usize = 256;
+/// How long a connection may take over a request's head, or stay idle. Longer than the clients that were measured keep
+/// an idle connection for reuse, so that they don't send into one that is just being closed.
+const HEAD_TIMEOUT: Duration = Duration::from_secs(100);
+/// Most bytes of a request's head.
+const MAX_HEAD_BYTES: usize = 32 * 1_024;
+/// How long the calls under way have left when the server is told to stop.
+const DRAIN: Duration = Duration::from_millis(500);
+/// How long to wait before accepting again after the system had no resources for another connection.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+
+/// Why no listener could be had.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "None of the wished ports could be opened on 127.0.0.1 ({0}); free one, or set `mcpLspGateway.port` to another."
+)]
+pub struct BindError(#[source] io::Error);
+
+/// A listener on 127.0.0.1: there is no other way to get one than [`Loopback::bind`].
+#[derive(Debug)]
+pub struct Loopback {
+    listener: TcpListener,
+    port: u16,
+}
+
+impl Loopback {
+    /// Listens on the first of `ports` that can be had; 0 stands for any.
+    pub async fn bind(ports: &[u16]) -> Result<Self, BindError> {
+        let mut failure = io::Error::from(io::ErrorKind::InvalidInput);
+        for port in ports {
+            match TcpListener::bind((Ipv4Addr::LOCALHOST, *port)).await.and_then(Self::of) {
+                Ok(loopback) => return Ok(loopback),
+                Err(error) => {
+                    tracing::info!(port, %error, "a port could not be opened");
+                    failure = error;
+                }
+            }
+        }
+        Err(BindError(failure))
+    }
+
+    fn of(listener: TcpListener) -> io::Result<Self> {
+        let port = listener.local_addr()?.port();
+        Ok(Self { listener, port })
+    }
+
+    /// The port that was had.
+    pub const fn port(&self) -> u16 {
+        self.port
+    }
+}
+
+/// Serves until `shutdown`. Then no new connection is taken, the calls under way get a moment to end, and what is left
+/// is dropped.
+pub async fn serve<G: Calls>(listener: Loopback, gateway: Arc<G>, shutdown: CancellationToken) {
+    let router = router(gateway);
+    let slots = Arc::new(Semaphore::new(MAX_CONNECTIONS));
+    let connections = TaskTracker::new();
+    let abort = CancellationToken::new();
+    tracing::info!(port = listener.port, "listening on 127.0.0.1");
+    loop {
+        let accepted = async {
+            let slot = Arc::clone(&slots).acquire_owned().await;
+            (listener.listener.accept().await, slot)
+        };
+        let (accepted, slot) = tokio::select! {
+            biased;
+            () = shutdown.cancelled() => break,
+            accepted = accepted => accepted,
+        };
+        match accepted {
+            Ok((stream, _)) => {
+                let conversation = converse(stream, router.clone(), shutdown.clone());
+                let abort = abort.clone();
+                connections.spawn(async move {
+                    abort.run_until_cancelled(conversation).await;
+                    drop(slot);
+                });
+            }
+            Err(error) => {
+                tracing::warn!(%error, "a connection could not be accepted");
+                sleep(ACCEPT_PAUSE).await;
+            }
+        }
+    }
+    drop(listener);
+    connections.close();
+    if timeout(DRAIN, connections.wait()).await.is_err() {
+        tracing::info!(connections = connections.len(), "dropping what is still under way");
+        abort.cancel();
+        connections.wait().await;
+    }
+    tracing::info!("stopped");
+}
+
+async fn converse(stream: TcpStream, router: Router, shutdown: CancellationToken) {
+    // An answer is one write; waiting for more to send with it would only delay it.
+    if let Err(error) = stream.set_nodelay(true) {
+        tracing::debug!(%error, "TCP_NODELAY could not be set");
+    }
+    let connection = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(HEAD_TIMEOUT)
+        .max_header_size(MAX_HEAD_BYTES)
+        .serve_connection(TokioIo::new(stream), TowerToHyperService::new(router));
+    let mut connection = pin!(connection);
+    let ended = tokio::select! {
+        ended = connection.as_mut() => ended,
+        () = shutdown.cancelled() => {
+            connection.as_mut().graceful_shutdown();
+            connection.await
+        }
+    };
+    if let Err(error) = ended {
+        tracing::debug!(%error, "a connection ended early");
+    }
+}

@@ -1,0 +1,134 @@
+//! Sessions whose ids authenticate themselves (D43).
+//!
+//! An id is random bytes and a MAC over them and the workspace's identity, under a key that outlives the window. So a
+//! session goes on across a reload without anything of it being stored, and never in the window of another workspace.
+//! What has to be remembered is bounded: the sessions that have not finished their handshake, and those that ended.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use hmac::digest::Key;
+use hmac::{Hmac, KeyInit, Mac};
+use sha2::Sha256;
+use subtle::ConstantTimeEq;
+
+const RANDOM_BYTES: usize = 16;
+const MAC_BYTES: usize = 32;
+const ID_BYTES: usize = RANDOM_BYTES + MAC_BYTES;
+/// How many ended sessions are remembered, oldest forgotten first (D43).
+const MAX_ENDED: usize = 1_024;
+/// How many sessions may be in the middle of their handshake. One that is pushed out counts as initialized, as any id
+/// does that verifies and isn't in memory.
+const MAX_UNINITIALIZED: usize = 1_024;
+
+/// The id of a session that this workspace minted: there is no other way to get one than [`Sessions::mint`] and
+/// [`Sessions::admit`]. `Display` is its form on the wire; there is no `Debug` that would put it in a log.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct SessionId([u8; ID_BYTES]);
+
+impl fmt::Display for SessionId {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&URL_SAFE_NO_PAD.encode(self.0))
+    }
+}
+
+/// Told of every session that ends: all ended ids that are remembered, oldest first, so that they can be stored. It is
+/// called in the order in which sessions end, and must not block or call back.
+pub type OnEnded = Box<dyn Fn(Vec<String>) + Send + Sync>;
+
+/// The sessions of one workspace.
+pub struct Sessions {
+    mac: Hmac<Sha256>,
+    memory: Mutex<Memory>,
+    on_ended: OnEnded,
+}
+
+#[derive(Default)]
+struct Memory {
+    uninitialized: VecDeque<SessionId>,
+    ended: VecDeque<SessionId>,
+}
+
+impl Sessions {
+    /// `key` is secret and outlives the window; `workspace` identifies the workspace; `ended` are the ids that
+    /// [`OnEnded`] was last told of.
+    pub fn new(key: &[u8; 32], workspace: &str, ended: &[String], on_ended: OnEnded) -> Self {
+        let mut padded = Key::<Hmac<Sha256>>::default();
+        padded[..key.len()].copy_from_slice(key);
+        let mut mac = Hmac::<Sha256>::new(&padded);
+        // The random part that follows has a fixed length, so the workspace's own length cannot make two inputs equal.
+        mac.update(b"mcp-lsp-gateway|session|v1|");
+        mac.update(workspace.as_bytes());
+        let mut sessions = Self { mac, memory: Mutex::default(), on_ended };
+        let verified: Vec<SessionId> = ended.iter().filter_map(|id| sessions.verify(id)).collect();
+        let kept = verified.len().saturating_sub(MAX_ENDED);
+        sessions.memory.get_mut().unwrap_or_else(PoisonError::into_inner).ended = verified[kept..].to_vec().into();
+        sessions
+    }
+
+    /// A new session, which is not initialized yet. Fails only if the system has no randomness to give.
+    pub fn mint(&self) -> Result<SessionId, getrandom::Error> {
+        let mut id = [0; ID_BYTES];
+        let (random, mac) = id.split_at_mut(RANDOM_BYTES);
+        getrandom::fill(random)?;
+        mac.copy_from_slice(&self.authenticate(random));
+        let id = SessionId(id);
+        let mut memory = self.memory();
+        if memory.uninitialized.len() == MAX_UNINITIALIZED {
+            memory.uninitialized.pop_front();
+        }
+        memory.uninitialized.push_back(id);
+        Ok(id)
+    }
+
+    /// The session that a client names, if this workspace minted it and it has not ended.
+    pub fn admit(&self, id: &str) -> Option<SessionId> {
+        let id = self.verify(id)?;
+        (!self.memory().ended.contains(&id)).then_some(id)
+    }
+
+    /// Whether the client has said that it is ready. A session from before a reload counts as initialized.
+    pub fn is_initialized(&self, id: SessionId) -> bool {
+        !self.memory().uninitialized.contains(&id)
+    }
+
+    /// Notes that the client is ready.
+    pub fn initialize(&self, id: SessionId) {
+        self.memory().uninitialized.retain(|other| *other != id);
+    }
+
+    /// Ends the session: its id is not admitted any more.
+    pub fn end(&self, id: SessionId) {
+        let mut memory = self.memory();
+        memory.uninitialized.retain(|other| *other != id);
+        if memory.ended.contains(&id) {
+            return;
+        }
+        if memory.ended.len() == MAX_ENDED {
+            memory.ended.pop_front();
+        }
+        memory.ended.push_back(id);
+        // Still under the lock, so that of two sessions that end at once the longer list is told last.
+        (self.on_ended)(memory.ended.iter().map(ToString::to_string).collect());
+    }
+
+    fn verify(&self, id: &str) -> Option<SessionId> {
+        let mut bytes = [0; ID_BYTES];
+        if URL_SAFE_NO_PAD.decode_slice(id, &mut bytes) != Ok(ID_BYTES) {
+            return None;
+        }
+        let (random, mac) = bytes.split_at(RANDOM_BYTES);
+        bool::from(self.authenticate(random).ct_eq(mac)).then_some(SessionId(bytes))
+    }
+
+    fn authenticate(&self, random: &[u8]) -> [u8; MAC_BYTES] {
+        self.mac.clone().chain_update(random).finalize().into_bytes().into()
+    }
+
+    fn memory(&self) -> MutexGuard<'_, Memory> {
+        self.memory.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
