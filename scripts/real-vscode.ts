@@ -4,7 +4,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
 import { withNodeFirst } from "./cache.mjs";
 import { type CodeServerFiles, codeServer } from "./code-server.ts";
@@ -171,6 +171,21 @@ export class EditorWindow {
 
   clipboard(): Promise<string> {
     return this.page.evaluate("navigator.clipboard.readText()");
+  }
+
+  /** Shows a file of the folder in a tab. */
+  async openFile(path: string): Promise<void> {
+    await this.page.keyboard.press("Control+P");
+    const input = this.page.locator(".quick-input-widget input[type=text]");
+    await input.fill(path);
+    await this.page.locator(".quick-input-list .monaco-list-row.focused", { hasText: basename(path) }).waitFor();
+    await this.page.keyboard.press("Enter");
+    await this.page.locator(".tab.active", { hasText: basename(path) }).waitFor();
+  }
+
+  /** Waits for a notification with this text. */
+  async notification(text: string): Promise<void> {
+    await this.page.locator(".notification-toast", { hasText: text }).waitFor();
   }
 
   /** What the status bar says of the gateway, once it says something that `pattern` matches. */

@@ -8,7 +8,7 @@ import { succeed } from "./processes.mjs";
 import { Failure, step } from "./progress.mjs";
 import { unlessUnchanged } from "./unchanged.ts";
 
-const MAX_BYTES = 4 * 1024 * 1024;
+const MAX_BYTES = 4_000_000;
 
 const INPUTS = [
   ".vscodeignore",

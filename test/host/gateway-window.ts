@@ -1,0 +1,104 @@
+// A window of a real VS Code with the packed extension in it, and a client that is connected to its gateway.
+
+import { cpSync, mkdtempSync, realpathSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { GatewayClient } from "../../scripts/gateway-client.ts";
+import { type ClientConfiguration, packHandover, takeConfiguration } from "../../scripts/handover.ts";
+import { manifest, root, vsixFile } from "../../scripts/layout.ts";
+import { type EditorWindow, RealVsCode, stopOnSignals } from "../../scripts/real-vscode.ts";
+
+export interface GatewayWindow {
+  readonly window: EditorWindow;
+  readonly configuration: ClientConfiguration;
+  readonly client: GatewayClient;
+}
+
+/** An editor with the VSIX that `npm run package` made. */
+export async function startEditor(settings: Readonly<Record<string, unknown>> = {}): Promise<RealVsCode> {
+  const editor = await RealVsCode.start({
+    extensions: [vsixFile, await packHandover()],
+    // A port of its own, so that a gateway that somebody has running here is neither asked nor in the way.
+    settings: { "mcpLspGateway.port": await freePort(), ...settings },
+  });
+  stopOnSignals(editor, 1);
+  return editor;
+}
+
+/** Opens a window on the folder and connects to its gateway. */
+export async function openGateway(editor: RealVsCode, folder: string): Promise<GatewayWindow> {
+  const window = await editor.openWindow(folder);
+  return connect(window);
+}
+
+/** Connects with the configuration that the window hands over next. */
+export async function connect(window: EditorWindow): Promise<GatewayWindow> {
+  const configuration = await takeConfiguration(window.configurationFile);
+  return { window, configuration, client: await GatewayClient.connect(configuration) };
+}
+
+/** A copy of test/workspace at a place of its own. */
+export function copyWorkspace(): string {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), "gateway-workspace-")));
+  cpSync(join(root, "test", "workspace"), folder, { recursive: true });
+  return folder;
+}
+
+/** The HTTP status that a client with this token gets for a first request. */
+export async function statusFor(url: string, token: string): Promise<number> {
+  const response = await fetch(url, {
+    method: "POST",
+    headers: {
+      Authorization: `Bearer ${token}`,
+      "Content-Type": "application/json",
+      Accept: "application/json, text/event-stream",
+    },
+    body: JSON.stringify({
+      jsonrpc: "2.0",
+      id: 1,
+      method: "initialize",
+      params: {
+        protocolVersion: "2025-11-25",
+        capabilities: {},
+        clientInfo: { name: manifest.name, version: manifest.version },
+      },
+    }),
+  });
+  await response.arrayBuffer();
+  return response.status;
+}
+
+/** Asks again and again until the answer satisfies `enough`; at the end of the patience, gives the last answer as it is. */
+export async function eventually<T>(
+  ask: () => Promise<T>,
+  enough: (answer: T) => boolean,
+  patience = 60_000,
+): Promise<T> {
+  const deadline = Date.now() + patience;
+  for (;;) {
+    try {
+      const answer = await ask();
+      if (enough(answer) || Date.now() > deadline) {
+        return answer;
+      }
+    } catch (error) {
+      if (Date.now() > deadline) {
+        throw error;
+      }
+    }
+  }
+}
+
+/** A port that nobody listens on. */
+export function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const probe = createServer();
+    probe.on("error", reject);
+    probe.listen(0, "127.0.0.1", () => {
+      const address = probe.address();
+      const port = typeof address === "object" && address !== null ? address.port : 0;
+      probe.close(() => resolve(port));
+    });
+  });
+}

@@ -1,0 +1,54 @@
+import assert from "node:assert/strict";
+import { rmSync } from "node:fs";
+import { after, before, describe, test } from "node:test";
+import { pathToFileURL } from "node:url";
+import { ToolFailure } from "../../scripts/gateway-client.ts";
+import { pickSubject } from "../../scripts/pick-subject.ts";
+import type { RealVsCode } from "../../scripts/real-vscode.ts";
+import { copyWorkspace, eventually, openGateway, startEditor, statusFor } from "./gateway-window.ts";
+
+describe("two windows on one machine", () => {
+  const folders = [copyWorkspace(), copyWorkspace()] as const;
+  let editor: RealVsCode;
+
+  before(async () => {
+    editor = await startEditor();
+  });
+
+  after(async () => {
+    await editor?.stop();
+    for (const folder of folders) {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  });
+
+  test("each has a port and a token of its own and answers for its own folder only", async () => {
+    const first = await openGateway(editor, folders[0]);
+    const second = await openGateway(editor, folders[1]);
+    const windows = [
+      { ...first, folder: folders[0], other: second.configuration, foreign: folders[1] },
+      { ...second, folder: folders[1], other: first.configuration, foreign: folders[0] },
+    ];
+    assert.notEqual(first.configuration.url, second.configuration.url);
+    assert.notEqual(first.configuration.token, second.configuration.token);
+    for (const { client, configuration, folder, other, foreign } of windows) {
+      assert.equal(await statusFor(configuration.url, configuration.token), 200);
+      assert.equal(await statusFor(configuration.url, other.token), 401);
+      const { use, declaration } = pickSubject(folder);
+      const { locations } = await eventually(
+        () => client.definition(use.uri, use.position),
+        (answer) => answer.locations.length > 0,
+      );
+      assert.deepEqual(
+        locations.map(({ uri, range }) => ({ uri, position: range.start })),
+        [{ uri: declaration.uri, position: declaration.position }],
+      );
+      const outside = pathToFileURL(`${foreign}/src/ship.ts`).href;
+      await assert.rejects(client.definition(outside, { line: 0, character: 0 }), (error) => {
+        assert.ok(error instanceof ToolFailure);
+        assert.equal(error.code, "WORKSPACE_DENIED");
+        return true;
+      });
+    }
+  });
+});
