@@ -15,6 +15,7 @@ export const bundleFile = join(dist, "extension", "main.cjs");
 export const screenshots = join(dist, "screenshots");
 
 interface Manifest {
+  readonly displayName: string;
   readonly name: string;
   readonly publisher: string;
   readonly version: string;
