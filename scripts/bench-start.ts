@@ -20,7 +20,7 @@ await command(async () => {
     const activations: number[] = [];
     for (let start = 1; start <= STARTS; start += 1) {
       const window = await editor.openWindow(join(root, "test", "workspace"));
-      await step(`Start ${start} of ${STARTS}`, () => takeConfiguration(window.configurationFile));
+      await step(`Start ${start} of ${STARTS}`, () => takeConfiguration(window.handover));
       activations.push(await activationTime(window));
       await window.close();
     }

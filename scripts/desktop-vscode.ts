@@ -4,7 +4,7 @@ import { spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { configurationFile } from "./handover.ts";
+import { type HandoverFiles, handoverFiles } from "./handover.ts";
 import { succeed } from "./processes.mjs";
 import { type Options, QUIET_SETTINGS } from "./real-vscode.ts";
 import { onPath } from "./system-packages.ts";
@@ -48,12 +48,12 @@ export class DesktopVsCode {
   }
 
   /** Opens a window on a folder. */
-  async openWindow(folder: string): Promise<{ readonly configurationFile: string }> {
+  async openWindow(folder: string): Promise<{ readonly handover: HandoverFiles }> {
     const args = [...this.#arguments(), "--new-window", "--wait", folder];
     // With --wait the command line lives as long as the window does.
     const window = spawn(this.#program, args, { env: this.#environment(), stdio: "ignore" });
     this.#ended = new Promise((resolve, reject) => window.once("exit", () => resolve()).once("error", reject));
-    return { configurationFile: configurationFile(join(this.#folder, "handover"), folder) };
+    return { handover: handoverFiles(join(this.#folder, "handover"), folder) };
   }
 
   /** Resolves when the person has closed the window. */

@@ -3,13 +3,19 @@
 
 import { createHash } from "node:crypto";
 import { copyFileSync, existsSync, readFileSync, rmSync } from "node:fs";
+import { request } from "node:http";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { setTimeout as delay } from "node:timers/promises";
+import type { Answer, Question } from "../test/host/extensions/handover/inside.ts";
 import { bundle } from "./bundle.ts";
 import { dist, packageBinary, root } from "./layout.ts";
 import { succeed } from "./processes.mjs";
 import { Failure } from "./progress.mjs";
 import { unlessUnchanged } from "./unchanged.ts";
+
+/** How long an editor may take to open a window and to start its extensions. */
+const PATIENCE = 90_000;
 
 /** What a client needs to connect, as the gateway's command copied it. */
 export interface ClientConfiguration {
@@ -37,23 +43,44 @@ export async function packHandover(): Promise<string> {
   return file;
 }
 
-/** Where the helper extension writes the configuration for a window on `workspaceFolder`. */
-export function configurationFile(handoverFolder: string, workspaceFolder: string): string {
-  return join(handoverFolder, `${createHash("sha256").update(workspaceFolder).digest("hex")}.json`);
+/** What the helper extension in a window on one folder uses: where it writes, and where it listens. */
+export interface HandoverFiles {
+  readonly configuration: string;
+  readonly socket: string;
+}
+
+/** The files for a window on `workspaceFolder`, as the helper extension names them. */
+export function handoverFiles(handoverFolder: string, workspaceFolder: string): HandoverFiles {
+  const name = createHash("sha256").update(workspaceFolder).digest("hex").slice(0, 16);
+  return { configuration: join(handoverFolder, `${name}.json`), socket: join(handoverFolder, `${name}.socket`) };
 }
 
 /** Waits for the file, reads it and removes it, so that the next one is a new one. */
-export async function takeConfiguration(file: string, patience = 90_000): Promise<ClientConfiguration> {
-  const deadline = Date.now() + patience;
-  while (!existsSync(file)) {
-    if (Date.now() > deadline) {
-      throw new Failure("The editor did not hand over a client configuration: look at its window and its logs.");
-    }
-    await delay(50);
-  }
-  const text = readFileSync(file, "utf8");
+export async function takeConfiguration({ configuration: file }: HandoverFiles): Promise<ClientConfiguration> {
+  await appears(file, "The editor did not hand over a client configuration: look at its window and its logs.");
+  const configuration = parseConfiguration(readFileSync(file, "utf8"));
   rmSync(file);
-  return parseConfiguration(text);
+  return configuration;
+}
+
+/** Posts a question to the helper extension and resolves to its answer. */
+export async function askInside({ socket }: HandoverFiles, question: Question): Promise<Answer> {
+  await appears(socket, "The helper extension does not listen: look at the editor's window and its logs.");
+  return new Promise((resolve, reject) => {
+    const outgoing = request({ socketPath: socket, method: "POST" }, (response) => {
+      text(response).then((body) => resolve(JSON.parse(body)), reject);
+    });
+    outgoing.on("error", reject);
+    outgoing.end(JSON.stringify(question));
+  });
+}
+
+async function appears(file: string, failed: string): Promise<void> {
+  for (const deadline = Date.now() + PATIENCE; !existsSync(file); await delay(50)) {
+    if (Date.now() > deadline) {
+      throw new Failure(failed);
+    }
+  }
 }
 
 /** Reads the generic form that the command copies. */

@@ -6,9 +6,10 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
+import type { Api } from "../test/host/extensions/handover/inside.ts";
 import { withNodeFirst } from "./cache.mjs";
 import { type CodeServerFiles, codeServer } from "./code-server.ts";
-import { configurationFile } from "./handover.ts";
+import { askInside, type HandoverFiles, handoverFiles } from "./handover.ts";
 import { screenshots } from "./layout.ts";
 import { succeed } from "./processes.mjs";
 import { Failure } from "./progress.mjs";
@@ -119,7 +120,7 @@ export class RealVsCode {
     page.setDefaultTimeout(PATIENCE);
     await page.goto(this.addressOf(folder));
     await page.waitForSelector(".monaco-workbench");
-    return new EditorWindow(page, configurationFile(handoverFolder(this.#folder), folder));
+    return new EditorWindow(page, handoverFiles(handoverFolder(this.#folder), folder));
   }
 
   async install(vsix: string): Promise<void> {
@@ -151,12 +152,27 @@ export class RealVsCode {
 /** One window: a folder with an extension host of its own. */
 export class EditorWindow {
   readonly page: Page;
-  /** Where the helper extension writes this window's client configuration. */
-  readonly configurationFile: string;
+  /** How the helper extension in this window is reached. */
+  readonly handover: HandoverFiles;
 
-  constructor(page: Page, file: string) {
+  constructor(page: Page, handover: HandoverFiles) {
     this.page = page;
-    this.configurationFile = file;
+    this.handover = handover;
+  }
+
+  /**
+   * Runs a function inside the window's extension host. It is sent as text, so it sees nothing of what surrounds it; what
+   * it needs is its argument, and both that and the result cross as JSON.
+   */
+  async inside<Argument, Result>(
+    work: (vscode: Api, argument: Argument) => Result | PromiseLike<Result>,
+    argument: Argument,
+  ): Promise<Result> {
+    const answer = await askInside(this.handover, { source: work.toString(), argument });
+    if ("error" in answer) {
+      throw new Error(answer.error);
+    }
+    return answer.value as Result;
   }
 
   /** Runs a command as a person does: F1, its title, Enter. */

@@ -36,7 +36,7 @@ await command(async () => {
   try {
     const configuration = await step(`Opening ${folder}`, async () => {
       const window = await editor.openWindow(folder);
-      return takeConfiguration(window.configurationFile);
+      return takeConfiguration(window.handover);
     });
     const client = await GatewayClient.connect(configuration);
     const unanswered = await askEverything(client, folder, subject);

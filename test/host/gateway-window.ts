@@ -34,7 +34,7 @@ export async function openGateway(editor: RealVsCode, folder: string): Promise<G
 
 /** Connects with the configuration that the window hands over next. */
 export async function connect(window: EditorWindow): Promise<GatewayWindow> {
-  const configuration = await takeConfiguration(window.configurationFile);
+  const configuration = await takeConfiguration(window.handover);
   return { window, configuration, client: await GatewayClient.connect(configuration) };
 }
 

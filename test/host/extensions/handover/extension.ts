@@ -6,6 +6,7 @@ import { existsSync, renameSync, watch, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import * as vscode from "vscode";
+import { runWhatIsSent } from "./inside.ts";
 
 const GATEWAY = "vscode-mcp-lsp-gateway.vscode-mcp-lsp-gateway";
 const COPY = "mcpLspGateway.copyClientConfiguration";
@@ -17,7 +18,8 @@ export function activate(context: vscode.ExtensionContext): void {
   if (folder === undefined) {
     return;
   }
-  const write = (): Promise<void> => writeConfiguration(folder);
+  const stem = join(folder, windowName());
+  const write = (): Promise<void> => writeConfiguration(`${stem}.json`);
   context.subscriptions.push(
     vscode.commands.registerCommand("gatewayHandover.write", write),
     vscode.commands.registerCommand("gatewayHandover.uninstall", () =>
@@ -25,6 +27,7 @@ export function activate(context: vscode.ExtensionContext): void {
     ),
     vscode.workspace.onDidGrantWorkspaceTrust(write),
     quitOnRequest(folder),
+    runWhatIsSent(`${stem}.socket`),
   );
   if (vscode.workspace.isTrusted) {
     void write();
@@ -32,7 +35,7 @@ export function activate(context: vscode.ExtensionContext): void {
 }
 
 /** Asks until the gateway runs: right after the start it may still be about to bind its port. */
-async function writeConfiguration(folder: string): Promise<void> {
+async function writeConfiguration(file: string): Promise<void> {
   await vscode.env.clipboard.writeText("");
   for (const deadline = Date.now() + PATIENCE; Date.now() < deadline; ) {
     // The command of a gateway that is only about to run would show a warning.
@@ -41,19 +44,19 @@ async function writeConfiguration(folder: string): Promise<void> {
       await vscode.commands.executeCommand(COPY);
       const text = await vscode.env.clipboard.readText();
       if (text !== "") {
-        put(folder, text);
+        // A rename, so that nobody reads half of it.
+        writeFileSync(`${file}.partial`, text, { mode: 0o600 });
+        renameSync(`${file}.partial`, file);
         return;
       }
     }
   }
 }
 
-/** One file for each workspace folder. A rename, so that nobody reads half of it. */
-function put(folder: string, text: string): void {
-  const workspace = vscode.workspace.workspaceFolders?.[0]?.uri.fsPath ?? "";
-  const file = join(folder, `${createHash("sha256").update(workspace).digest("hex")}.json`);
-  writeFileSync(`${file}.partial`, text, { mode: 0o600 });
-  renameSync(`${file}.partial`, file);
+/** One for each workspace folder; short, as the names of sockets must be. */
+function windowName(): string {
+  const folder = vscode.workspace.workspaceFolders?.[0]?.uri.fsPath ?? "";
+  return createHash("sha256").update(folder).digest("hex").slice(0, 16);
 }
 
 /** A desktop editor is not a child of whoever started it, so it is asked by a file to end itself. */
