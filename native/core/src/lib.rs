@@ -6,9 +6,16 @@
 
 #![forbid(unsafe_code)]
 
+pub mod canonical;
+pub mod cursor;
 pub mod epochs;
 pub mod error;
+pub mod keys;
 pub mod limits;
 pub mod location;
+pub mod page;
 pub mod position;
+pub mod roots;
+pub mod snapshots;
 pub mod tools;
+pub mod uri;

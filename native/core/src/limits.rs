@@ -7,7 +7,7 @@ pub const MAX_REQUEST_BYTES: usize = 1_048_576;
 /// Most bytes of one HTTP response body (contract section 5.1).
 pub const MAX_RESPONSE_BYTES: usize = 524_288;
 /// Longest time for one call (contract section 5.1).
-pub const REQUEST_TIMEOUT: Duration = Duration::from_millis(2_000);
+pub const REQUEST_TIMEOUT: Duration = Duration::from_secs(2);
 /// Most items of a list that is not paged (contract section 5.1).
 pub const MAX_ITEMS_NONPAGED: usize = 200;
 /// Most items on one page (contract section 5.1).

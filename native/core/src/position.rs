@@ -1,25 +1,79 @@
 //! Positions and ranges as LSP counts them: 0-based lines, 0-based UTF-16 characters (contract section 3.3).
 
-use serde::{Deserialize, Serialize};
+use std::fmt;
+
+use serde::de::{Error, Visitor};
+use serde::{Deserialize, Deserializer};
+
+use crate::error::ToolError;
 
 /// The largest line or character that the contract's numbers can hold (D10).
 pub const MAX_COORDINATE: u32 = 0x7fff_ffff;
 
 /// A place between two UTF-16 units of a document.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Position {
     /// 0-based line.
+    #[serde(deserialize_with = "coordinate")]
     pub line: u32,
     /// 0-based offset in the line, in UTF-16 units.
+    #[serde(deserialize_with = "coordinate")]
     pub character: u32,
 }
 
 /// A half-open span of a document. Its order is the contract's range order: start, then end (section 4.2).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Range {
     /// The first place inside.
     pub start: Position,
     /// The first place after.
     pub end: Position,
+}
+
+impl Position {
+    /// Whether the place exists in a document of `line_count` lines, of which this line has `line_length` UTF-16 units,
+    /// or nothing if there is no such line. The end of the line is a place (D10).
+    pub fn check(self, line_count: u32, line_length: Option<u32>) -> Result<(), ToolError> {
+        let Self { line, character } = self;
+        match line_length {
+            Some(line_length) if line < line_count => {
+                if character > line_length {
+                    return Err(ToolError::CharacterNotFound { line, character, line_length });
+                }
+                Ok(())
+            }
+            _ => Err(ToolError::LineNotFound { line, line_count }),
+        }
+    }
+}
+
+/// Reads a line or character. JSON knows one kind of number, so `4.0` is 4.
+fn coordinate<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u32, D::Error> {
+    struct Coordinate;
+
+    impl Visitor<'_> for Coordinate {
+        type Value = u32;
+
+        fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+            write!(formatter, "an integer from 0 to {MAX_COORDINATE}")
+        }
+
+        fn visit_u64<E: Error>(self, number: u64) -> Result<u32, E> {
+            match u32::try_from(number) {
+                Ok(number) if number <= MAX_COORDINATE => Ok(number),
+                _ => Err(E::custom("out of range")),
+            }
+        }
+
+        fn visit_f64<E: Error>(self, number: f64) -> Result<u32, E> {
+            if number.fract() != 0.0 || !(0.0..=f64::from(MAX_COORDINATE)).contains(&number) {
+                return Err(E::custom("out of range or not an integer"));
+            }
+            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked above")]
+            Ok(number as u32)
+        }
+    }
+
+    deserializer.deserialize_any(Coordinate)
 }

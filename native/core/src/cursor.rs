@@ -1,0 +1,55 @@
+//! The cursor of paged tools (contract section 3.6).
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use serde::Deserialize;
+
+use crate::error::ToolError;
+use crate::keys::{RequestKey, SnapshotKey};
+
+const VERSION: u64 = 2;
+
+/// Where a page begins, in the result of which request and snapshot.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cursor {
+    /// Index into the canonical set.
+    pub offset: usize,
+    /// `k`.
+    pub request: RequestKey,
+    /// `s`: in a decoded cursor a claim, which the caller compares with the key of the current state.
+    pub snapshot: SnapshotKey,
+}
+
+/// The decoded JSON. Extra and repeated members are refused, since no cursor of ours has any.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Wire {
+    v: u64,
+    o: u64,
+    k: String,
+    s: String,
+}
+
+impl Cursor {
+    /// The opaque text for the caller.
+    pub fn mint(&self) -> String {
+        let Self { offset, request, snapshot } = self;
+        URL_SAFE_NO_PAD.encode(format!(r#"{{"v":{VERSION},"o":{offset},"k":"{request}","s":"{snapshot}"}}"#))
+    }
+
+    /// Reads a cursor that came back. Refuses what cannot be decoded, another version, and another request's cursor
+    /// with `CURSOR_INVALID`; whether the snapshot is the current one is for the caller to compare.
+    pub fn decode(text: &str, request: &RequestKey) -> Result<Self, ToolError> {
+        let json = URL_SAFE_NO_PAD.decode(text).map_err(|_| ToolError::CursorInvalid("it is not base64url"))?;
+        let wire: Wire =
+            serde_json::from_slice(&json).map_err(|_| ToolError::CursorInvalid("it was not made by this gateway"))?;
+        if wire.v != VERSION {
+            return Err(ToolError::CursorInvalid("its version is not supported"));
+        }
+        let offset = usize::try_from(wire.o).map_err(|_| ToolError::CursorInvalid("its offset is past the end"))?;
+        if wire.k != request.as_str() {
+            return Err(ToolError::CursorInvalid("it belongs to a request with other arguments"));
+        }
+        Ok(Self { offset, request: request.clone(), snapshot: SnapshotKey::claimed(wire.s) })
+    }
+}

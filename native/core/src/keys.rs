@@ -1,0 +1,97 @@
+//! The keys that bind a cursor to its request and to the state of the workspace (contract sections 3.6 and 7).
+
+use std::fmt::{self, Write};
+
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+use crate::epochs::Epochs;
+use crate::position::Position;
+use crate::tools::Tool;
+use crate::uri::CanonicalUri;
+
+/// `k`: which question is asked. Everything in the arguments that affects the result is in it, and nothing else.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct RequestKey(String);
+
+/// `s`: of which question the answer is, in which state of the workspace. Inside a [`Cursor`](crate::cursor::Cursor) it
+/// is a claim, to be compared with the one that the server derives.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SnapshotKey(String);
+
+/// Which folders are allowed: the hash of their sorted canonical URIs.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct RootsKey(String);
+
+impl RequestKey {
+    /// The key of a references request (contract section 7.2).
+    pub fn references(uri: &CanonicalUri, position: Position, include_declaration: bool) -> Self {
+        let Position { line, character } = position;
+        let tool = Tool::References.name();
+        Self(sha256_hex(&format!("v1|{tool}|{uri}|{line}|{character}|{include_declaration}")))
+    }
+
+    /// The key in lower-case hexadecimal digits.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl SnapshotKey {
+    /// The key of a tool's request in this state of the workspace (contract section 3.6.1).
+    pub fn derive(tool: Tool, request: &RequestKey, roots: &RootsKey, epochs: &Epochs) -> Self {
+        let tuple = epochs.tuple_of(tool);
+        Self(sha256_hex(&format!("v1|snapshot|{request}|roots:{roots}|epochs:{tuple}")))
+    }
+
+    /// What a cursor claims to be its snapshot key.
+    pub(crate) fn claimed(text: String) -> Self {
+        Self(text)
+    }
+
+    /// The key in lower-case hexadecimal digits.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl RootsKey {
+    /// The key of roots that are sorted and distinct.
+    pub(crate) fn derive(sorted: &[CanonicalUri]) -> Self {
+        // The canonical JSON of an array of strings: there are no members to sort and no numbers to format.
+        let json: Value = sorted.iter().map(CanonicalUri::as_str).collect();
+        Self(sha256_hex(&json.to_string()))
+    }
+
+    /// The key in lower-case hexadecimal digits.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for RequestKey {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+impl fmt::Display for SnapshotKey {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+impl fmt::Display for RootsKey {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+fn sha256_hex(text: &str) -> String {
+    let digest = Sha256::digest(text.as_bytes());
+    digest.iter().fold(String::with_capacity(2 * digest.len()), |mut hex, byte| {
+        // Writing to a string cannot fail.
+        let _ = write!(hex, "{byte:02x}");
+        hex
+    })
+}

@@ -1,0 +1,109 @@
+//! Pages of a canonical set (contract section 3.6), and the budget that every payload has to fit (D16).
+
+use serde_json::Value;
+
+use crate::canonical::CanonicalSet;
+use crate::cursor::Cursor;
+use crate::error::ToolError;
+use crate::limits::{DEFAULT_PAGE_SIZE, Limits};
+
+/// How many items a page may have: already clamped to what is allowed (D11).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct PageSize(usize);
+
+impl PageSize {
+    /// The size that the caller asks for, or the default, but at most what is allowed.
+    pub fn clamped(asked: Option<u64>, limits: &Limits) -> Self {
+        let asked = asked.map_or(DEFAULT_PAGE_SIZE, |size| usize::try_from(size).unwrap_or(usize::MAX));
+        Self(asked.clamp(1, limits.max_page_size()))
+    }
+
+    /// The size as a number.
+    pub const fn get(self) -> usize {
+        self.0
+    }
+}
+
+/// How large a response may be, and how much of it is taken by what surrounds the payload.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ResponseBudget {
+    max_response_bytes: usize,
+    envelope_bytes: usize,
+}
+
+impl ResponseBudget {
+    /// A budget of `max_response_bytes` for the whole HTTP body, of which `envelope_bytes` surround the payload.
+    pub const fn new(max_response_bytes: usize, envelope_bytes: usize) -> Self {
+        Self { max_response_bytes, envelope_bytes }
+    }
+
+    fn response_bytes(self, payload_bytes: usize) -> usize {
+        payload_bytes.saturating_add(self.envelope_bytes)
+    }
+
+    fn fits(self, payload_bytes: usize) -> bool {
+        self.response_bytes(payload_bytes) <= self.max_response_bytes
+    }
+
+    /// Refuses a payload that does not fit. `suggest` is asked only then.
+    pub(crate) fn check(self, payload_bytes: usize, suggest: impl FnOnce() -> Option<usize>) -> Result<(), ToolError> {
+        if self.fits(payload_bytes) {
+            return Ok(());
+        }
+        Err(ToolError::ResponseTooLarge {
+            response_bytes: self.response_bytes(payload_bytes),
+            max_response_bytes: self.max_response_bytes,
+            suggested_page_size: suggest(),
+        })
+    }
+}
+
+/// A page of a retained set, from a cursor on.
+pub(crate) struct Page<'a, S> {
+    set: &'a CanonicalSet,
+    cursor: &'a Cursor,
+    size: usize,
+    summarize: S,
+}
+
+impl<'a, S: Fn(usize, bool) -> String> Page<'a, S> {
+    /// The page at the cursor, which has to lie inside the set. `summarize` is told how many items the page has and
+    /// whether there are more.
+    pub(crate) fn new(
+        set: &'a CanonicalSet,
+        cursor: &'a Cursor,
+        size: PageSize,
+        summarize: S,
+    ) -> Result<Self, ToolError> {
+        if cursor.offset > 0 && cursor.offset >= set.len() {
+            return Err(ToolError::CursorInvalid("its offset is past the end"));
+        }
+        let size = size.get().min(set.len() - cursor.offset);
+        Ok(Self { set, cursor, size, summarize })
+    }
+
+    /// The payload of a paged tool: `{"items":[…],"nextCursor":…,"summary":…}`. If it does not fit, the error names the
+    /// largest page size that does.
+    pub(crate) fn payload(&self, budget: ResponseBudget) -> Result<Vec<u8>, ToolError> {
+        let bytes = self.payload_bytes(self.size);
+        budget.check(bytes, || (1..self.size).rev().find(|&size| budget.fits(self.payload_bytes(size))))?;
+        let mut payload = Vec::with_capacity(bytes);
+        payload.extend_from_slice(BEFORE_ITEMS);
+        payload.extend_from_slice(self.set.slice(self.cursor.offset, self.size));
+        payload.extend_from_slice(self.after_items(self.size).as_bytes());
+        Ok(payload)
+    }
+
+    fn payload_bytes(&self, size: usize) -> usize {
+        BEFORE_ITEMS.len() + self.set.slice(self.cursor.offset, size).len() + self.after_items(size).len()
+    }
+
+    fn after_items(&self, size: usize) -> String {
+        let offset = self.cursor.offset + size;
+        let next = (offset < self.set.len()).then(|| Cursor { offset, ..self.cursor.clone() }.mint());
+        let summary = (self.summarize)(size, next.is_some());
+        format!(r#"],"nextCursor":{},"summary":{}}}"#, Value::from(next), Value::from(summary))
+    }
+}
+
+const BEFORE_ITEMS: &[u8] = br#"{"items":["#;

@@ -1,0 +1,139 @@
+//! Which files may be spoken of (contract sections 1.2 and 4.1).
+
+use std::path::{Path, PathBuf};
+
+use crate::error::ToolError;
+use crate::keys::RootsKey;
+use crate::uri::{
+    CanonicalUri, PathStyle, below, file_uri, input_path, is_inside, joined, lossy_path_text, output_path, path_text,
+};
+
+/// The only way in which core learns about the file system.
+pub trait RealPaths: Send + Sync {
+    /// The path with every link on its way followed, if something exists there.
+    fn real_path(&self, path: &Path) -> Result<PathBuf, Unresolved>;
+}
+
+/// A path that does not resolve.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unresolved {
+    /// Where the path would lie: with every link on the way followed as far as links exist, so that a link inside a
+    /// root that leads outside says nothing about what exists there (D36).
+    pub would_be: PathBuf,
+}
+
+/// The folders that answers may speak of. A value: it stays as it was when it was resolved.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AllowedRoots {
+    roots: Vec<Root>,
+    unresolved: usize,
+    key: RootsKey,
+    style: PathStyle,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Root {
+    /// The folder as the editor knows it.
+    known_as: String,
+    real: String,
+}
+
+/// A document that may be asked about.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Document {
+    /// Its name in answers and keys.
+    pub uri: CanonicalUri,
+    /// Its name towards the editor: under the root as the editor knows it, so that the editor does not take it for
+    /// another document (D31). It depends on the canonical URI and the roots alone, so the same document gets the same
+    /// answer however the caller spelled it.
+    pub editor_uri: String,
+}
+
+impl AllowedRoots {
+    /// Resolves the folders, given as the editor knows them and workspace folders first. Folders that do not resolve
+    /// are left out and counted.
+    pub fn resolve(folders: &[PathBuf], real: &dyn RealPaths) -> Self {
+        Self::resolve_in_style(folders, real, PathStyle::NATIVE)
+    }
+
+    /// As [`AllowedRoots::resolve`], for paths of another platform.
+    pub fn resolve_in_style(folders: &[PathBuf], real: &dyn RealPaths, style: PathStyle) -> Self {
+        let roots: Vec<Root> = folders.iter().filter_map(|folder| Root::resolve(folder, real, style)).collect();
+        let mut uris: Vec<_> = roots.iter().map(|root| CanonicalUri::of_real_path(&root.real, style)).collect();
+        uris.sort_unstable();
+        uris.dedup();
+        Self { unresolved: folders.len() - roots.len(), key: RootsKey::derive(&uris), roots, style }
+    }
+
+    /// Whether nothing may be spoken of.
+    pub fn is_empty(&self) -> bool {
+        self.roots.is_empty()
+    }
+
+    /// How many folders were left out because they did not resolve.
+    pub fn unresolved(&self) -> usize {
+        self.unresolved
+    }
+
+    /// What binds cursors to these roots (contract section 3.6.1).
+    pub fn key(&self) -> &RootsKey {
+        &self.key
+    }
+
+    /// The document that a caller's URI names. Refuses what is not a usable URI (D34), what lies outside the roots, and
+    /// what does not exist inside them; of what lies outside, the error does not say whether it exists (D36).
+    pub fn admit(&self, uri: &str, real: &dyn RealPaths) -> Result<Document, ToolError> {
+        let path = input_path(uri, self.style).map_err(ToolError::UriMalformed)?;
+        if self.is_empty() {
+            return Err(ToolError::NoRoots);
+        }
+        let (root, path) = match real.real_path(Path::new(&path)) {
+            Ok(path) => match path_text(&path, self.style) {
+                Some(path) => (self.root_of(&path).ok_or(ToolError::OutsideRoots)?, path),
+                None => return Err(self.refusal(&path)),
+            },
+            Err(Unresolved { would_be }) => return Err(self.refusal(&would_be)),
+        };
+        let rest = below(&path, &root.real).unwrap_or_default();
+        Ok(Document {
+            uri: CanonicalUri::of_real_path(&path, self.style),
+            editor_uri: file_uri(&joined(&root.known_as, rest), self.style),
+        })
+    }
+
+    /// The canonical URI of what a URI from the editor names, if it resolves to a real path inside the roots.
+    pub fn admit_output(&self, uri: &str, real: &dyn RealPaths) -> Option<CanonicalUri> {
+        self.admit_output_path(&self.output_path(uri)?, real)
+    }
+
+    /// The path that a URI from the editor names, before anything is looked up.
+    pub(crate) fn output_path(&self, uri: &str) -> Option<String> {
+        output_path(uri, self.style)
+    }
+
+    /// As [`AllowedRoots::admit_output`], for a path from [`AllowedRoots::output_path`].
+    pub(crate) fn admit_output_path(&self, path: &str, real: &dyn RealPaths) -> Option<CanonicalUri> {
+        let path = path_text(&real.real_path(Path::new(path)).ok()?, self.style)?;
+        self.root_of(&path).map(|_| CanonicalUri::of_real_path(&path, self.style))
+    }
+
+    /// The first root that holds this real path: workspace folders come first, and the editor's projects live there.
+    fn root_of(&self, path: &str) -> Option<&Root> {
+        self.roots.iter().find(|root| is_inside(path, &root.real))
+    }
+
+    fn refusal(&self, would_be: &Path) -> ToolError {
+        match lossy_path_text(would_be, self.style) {
+            Some(path) if self.root_of(&path).is_some() => ToolError::UriUnresolvable,
+            _ => ToolError::OutsideRoots,
+        }
+    }
+}
+
+impl Root {
+    fn resolve(folder: &Path, real: &dyn RealPaths, style: PathStyle) -> Option<Self> {
+        let known_as = path_text(folder, style)?;
+        let real = path_text(&real.real_path(folder).ok()?, style)?;
+        Some(Self { known_as, real })
+    }
+}

@@ -1,0 +1,63 @@
+//! `vscode.lsp.definition` (contract section 7.1).
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::left_out;
+use crate::canonical::{CanonicalSet, Locations};
+use crate::error::ToolError;
+use crate::limits::MAX_ITEMS_NONPAGED;
+use crate::location::RawTargets;
+use crate::page::ResponseBudget;
+use crate::position::Position;
+use crate::roots::{AllowedRoots, RealPaths};
+
+/// The arguments.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Input {
+    /// The document, as the caller names it.
+    pub uri: String,
+    /// Where in the document.
+    pub position: Position,
+}
+
+/// The definitions, canonical and cut to what may be returned.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Answer {
+    locations: CanonicalSet,
+    found: usize,
+    omitted: usize,
+}
+
+impl Answer {
+    /// Canonicalizes what the editor returned.
+    pub fn new(raw: &RawTargets, roots: &AllowedRoots, real: &dyn RealPaths) -> Result<Self, ToolError> {
+        let locations = Locations::of_targets(raw, roots, real)?;
+        Ok(Self {
+            locations: locations.encode(MAX_ITEMS_NONPAGED),
+            found: locations.len(),
+            omitted: locations.omitted(),
+        })
+    }
+
+    /// The payload as JSON: `{"locations":[…],"summary":…}`.
+    pub fn payload(&self, budget: ResponseBudget) -> Result<Vec<u8>, ToolError> {
+        let mut payload = br#"{"locations":["#.to_vec();
+        payload.extend_from_slice(self.locations.slice(0, self.locations.len()));
+        payload.extend_from_slice(format!(r#"],"summary":{}}}"#, Value::from(self.summary())).as_bytes());
+        budget.check(payload.len(), || None)?;
+        Ok(payload)
+    }
+
+    fn summary(&self) -> String {
+        let returned = self.locations.len();
+        let found = match self.found {
+            0 => "Found no definition".to_owned(),
+            1 => "Found 1 definition".to_owned(),
+            found if found > returned => format!("Returned {returned} of {found} definitions"),
+            found => format!("Found {found} definitions"),
+        };
+        format!("{found}{}.", left_out(self.omitted))
+    }
+}
