@@ -1,11 +1,23 @@
 import { randomUUID } from "node:crypto";
-import { mkdir, readFile, writeFile } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
+import { watch } from "node:fs";
+import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 
+/** This extension, as VS Code has installed it. */
+export interface InstalledExtension {
+  /** Publisher and name. */
+  readonly id: string;
+  readonly version: string;
+  readonly folder: string;
+  /** The extension's global storage. */
+  readonly storage: string;
+}
+
+/** Our record of the installation, in the global storage. */
 interface Installation {
   readonly id: string;
   readonly version: string;
-  /** When VS Code installed this version, in its own record; absent where it keeps none. */
+  /** When VS Code installed this version, by its own record; absent where that has no entry. */
   readonly installed?: number | undefined;
 }
 
@@ -13,29 +25,84 @@ interface Installation {
  * The id of this installation, new after every uninstall. Tokens are filed under it, so that uninstalling leaves none
  * behind that still works.
  *
- * VS Code deletes the storage folder when it removes an uninstalled extension, which is at its next start. Whoever
- * installs the same version again before that gets the folder back as it was; this shows in the time of installation. An
+ * VS Code deletes the global storage of an uninstalled extension, but not before it starts the next time. If the same
+ * version is installed again before that, the storage is still there, and the time of installation gives it away. An
  * update brings another version and keeps the id.
  */
-export async function installationId(extensionFolder: string, version: string, storageFolder: string): Promise<string> {
-  const file = join(storageFolder, "installation.json");
-  const installed = await installationTime(extensionFolder, version);
-  const known = await read(file);
+export async function installationId(extension: InstalledExtension): Promise<string> {
+  const { version } = extension;
+  const file = recordOf(extension);
+  const installed = (await entriesOf(extension))?.find((entry) => entry.version === version)?.time;
+  const known = await readRecord(file);
   const again =
     known?.version === version &&
     known.installed !== undefined &&
     installed !== undefined &&
     known.installed !== installed;
-  if (known !== undefined && !again && known.version === version && known.installed === installed) {
+  if (known !== undefined && !again) {
+    if (known.version !== version || known.installed !== installed) {
+      await writeFile(file, JSON.stringify({ id: known.id, version, installed } satisfies Installation));
+    }
     return known.id;
   }
-  const id = known === undefined || again ? randomUUID() : known.id;
-  await mkdir(storageFolder, { recursive: true });
-  await writeFile(file, JSON.stringify({ id, version, installed } satisfies Installation), { mode: 0o600 });
-  return id;
+  await rm(file, { force: true });
+  await mkdir(extension.storage, { recursive: true });
+  const id = randomUUID();
+  try {
+    await writeFile(file, JSON.stringify({ id, version, installed } satisfies Installation), { flag: "wx" });
+    return id;
+  } catch (error) {
+    // Another window was faster, and both have to agree.
+    const theirs = await readRecord(file);
+    if (theirs === undefined) {
+      throw error;
+    }
+    return theirs.id;
+  }
 }
 
-async function read(file: string): Promise<Installation | undefined> {
+/**
+ * Calls back when the extension is uninstalled while it runs, and when it is installed again. VS Code lets an uninstalled
+ * extension run on until its window is loaded again, and tells it nothing. From then on the id is void.
+ */
+export async function watchInstallation(
+  extension: InstalledExtension,
+  changed: (installed: boolean) => void,
+): Promise<{ dispose(): void }> {
+  let installed = ((await entriesOf(extension)) ?? []).length > 0;
+  if (!installed) {
+    // An extension under development, or one of another profile than the one whose record this is.
+    return { dispose: () => {} };
+  }
+  const watcher = watch(dirname(extension.folder), { persistent: false }, (_, name) => {
+    if (name === VS_CODES_RECORD) {
+      void look();
+    }
+  });
+  watcher.on("error", () => watcher.close());
+  return { dispose: () => watcher.close() };
+
+  async function look(): Promise<void> {
+    const entries = await entriesOf(extension);
+    if (entries === undefined || entries.length > 0 === installed) {
+      return;
+    }
+    installed = entries.length > 0;
+    if (!installed) {
+      await rm(recordOf(extension), { force: true });
+    }
+    changed(installed);
+  }
+}
+
+/** Lies beside the folders of all extensions. */
+const VS_CODES_RECORD = "extensions.json";
+
+function recordOf({ storage }: InstalledExtension): string {
+  return join(storage, "installation.json");
+}
+
+async function readRecord(file: string): Promise<Installation | undefined> {
   const value = await readJson(file);
   if (typeof value !== "object" || value === null || !("id" in value) || !("version" in value)) {
     return undefined;
@@ -45,17 +112,21 @@ async function read(file: string): Promise<Installation | undefined> {
   return typeof id === "string" && typeof version === "string" ? { id, version, installed } : undefined;
 }
 
-/** VS Code's record lies beside the folders of the extensions. */
-async function installationTime(extensionFolder: string, version: string): Promise<number | undefined> {
-  const record = await readJson(join(dirname(extensionFolder), "extensions.json"));
-  for (const entry of Array.isArray(record) ? record : []) {
-    const here = entry?.relativeLocation === basename(extensionFolder) && entry?.version === version;
-    const time: unknown = here ? entry.metadata?.installedTimestamp : undefined;
-    if (typeof time === "number") {
-      return time;
-    }
+/** The versions of this extension that VS Code has installed; `undefined` while its record is being written. */
+async function entriesOf(
+  extension: InstalledExtension,
+): Promise<{ version: string; time: number | undefined }[] | undefined> {
+  const record = await readJson(join(dirname(extension.folder), VS_CODES_RECORD));
+  if (!Array.isArray(record)) {
+    return undefined;
   }
-  return undefined;
+  const id = extension.id.toLowerCase();
+  return record
+    .filter((entry) => String(entry?.identifier?.id).toLowerCase() === id)
+    .map((entry) => {
+      const time: unknown = entry.metadata?.installedTimestamp;
+      return { version: String(entry.version), time: typeof time === "number" ? time : undefined };
+    });
 }
 
 async function readJson(file: string): Promise<unknown> {

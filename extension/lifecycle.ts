@@ -6,10 +6,11 @@ export type State =
   | { readonly kind: "running"; readonly port: number; readonly wished: number }
   | { readonly kind: "untrusted" }
   | { readonly kind: "disabled" }
+  | { readonly kind: "uninstalled" }
   | { readonly kind: "failed"; readonly reason: string };
 
 /** What ought to be: a running gateway with these options, or none. */
-export type Target = GatewayOptions | "untrusted" | "disabled";
+export type Target = GatewayOptions | "untrusted" | "disabled" | "uninstalled";
 
 export interface Parts {
   /** Reads settings, folders, secrets and trust as they are now. A failure is a sentence for the person. */
@@ -92,7 +93,7 @@ export class Lifecycle {
       return;
     }
     const target = await this.#parts.target();
-    if (target === "untrusted" || target === "disabled") {
+    if (typeof target === "string") {
       await this.#stop();
       this.#show({ kind: target });
       return;

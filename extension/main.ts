@@ -5,7 +5,7 @@ import { registerCommands } from "./commands.ts";
 import { Consents } from "./consents.ts";
 import { Documents } from "./documents.ts";
 import { documentHost, Editor } from "./editor.ts";
-import { installationId } from "./installation.ts";
+import { type InstalledExtension, installationId, watchInstallation } from "./installation.ts";
 import { Lifecycle, type State } from "./lifecycle.ts";
 import { Log } from "./log.ts";
 import { Status, whyNot } from "./status.ts";
@@ -33,17 +33,22 @@ export function activate(context: vscode.ExtensionContext): void {
   const editor = new Editor(documents, (ids) => void workspaceState.update(ENDED_SESSIONS, ids));
   const changes = new Changes((epoch) => lifecycle.bump(epoch), documents);
   const consents = new Consents(workspaceState, () => void lifecycle.update());
-  const tokens = once(async () => {
-    const installation = await installationId(extension.extensionUri.fsPath, version, context.globalStorageUri.fsPath);
-    return new Tokens(secrets, installation, workspace);
-  });
+  const installed: InstalledExtension = {
+    id: extension.id,
+    version,
+    folder: extension.extensionUri.fsPath,
+    storage: context.globalStorageUri.fsPath,
+  };
+  let isInstalled = true;
+  const tokens = new Once(async () => new Tokens(secrets, await installationId(installed), workspace));
   const target = new TargetReader({
     version,
     workspace,
     log,
     consents,
     changes,
-    tokens,
+    isInstalled: () => isInstalled,
+    tokens: () => tokens.get(),
     memory: () => ({
       lastPort: workspaceState.get<number>(LAST_PORT),
       endedSessions: workspaceState.get<string[]>(ENDED_SESSIONS, []),
@@ -52,9 +57,7 @@ export function activate(context: vscode.ExtensionContext): void {
   const lifecycle = new Lifecycle({
     target: () => target.read(),
     start: (options) =>
-      loadAddon(extension.extensionUri.fsPath).Gateway.start(options, editor.ask, (level, message) =>
-        log.fromAddon(level, message),
-      ),
+      loadAddon(installed.folder).Gateway.start(options, editor.ask, (level, message) => log.fromAddon(level, message)),
     show: (state) => {
       status.show(state);
       report(state, log);
@@ -71,7 +74,7 @@ export function activate(context: vscode.ExtensionContext): void {
     channel,
     status,
     changes,
-    registerCommands({ lifecycle, channel, tokens }),
+    registerCommands({ lifecycle, channel, tokens: () => tokens.get() }),
     vscode.workspace.onDidGrantWorkspaceTrust(update),
     vscode.workspace.onDidChangeWorkspaceFolders(update),
     vscode.workspace.onDidChangeConfiguration((event) => {
@@ -80,13 +83,18 @@ export function activate(context: vscode.ExtensionContext): void {
       }
     }),
     secrets.onDidChange(async ({ key }) => {
-      if ((await tokens()).concerns(key)) {
+      if ((await tokens.get()).concerns(key)) {
         update();
       }
     }),
     vscode.extensions.onDidChange(() => editor.forgetLanguages()),
   );
   update();
+  void watchInstallation(installed, (still) => {
+    isInstalled = still;
+    tokens.forget();
+    update();
+  }).then((watcher) => subscriptions.push(watcher));
 }
 
 /** VS Code waits for this for at most 5 s. */
@@ -112,14 +120,24 @@ function report(state: State, log: Log): void {
   }
 }
 
-/** The first success is kept; a failure is tried again by the next caller. */
-function once<T>(make: () => Promise<T>): () => Promise<T> {
-  let made: Promise<T> | undefined;
-  return () => {
-    made ??= make().catch((error: unknown) => {
-      made = undefined;
+/** Made by the first who asks; after a failure, by the next. */
+class Once<T> {
+  readonly #make: () => Promise<T>;
+  #made: Promise<T> | undefined;
+
+  constructor(make: () => Promise<T>) {
+    this.#make = make;
+  }
+
+  get(): Promise<T> {
+    this.#made ??= this.#make().catch((error: unknown) => {
+      this.#made = undefined;
       throw error;
     });
-    return made;
-  };
+    return this.#made;
+  }
+
+  forget(): void {
+    this.#made = undefined;
+  }
 }

@@ -51,23 +51,25 @@ function describe(state: State): Description {
             : `MCP LSP Gateway listens on port ${state.port}, as ${state.wished} is taken; click to copy the configuration for a client.`,
         command: "mcpLspGateway.copyClientConfiguration",
       };
-    default:
-      return {
-        text: `$(circle-slash) MCP ${state.kind === "untrusted" ? "restricted" : state.kind === "disabled" ? "off" : "failed"}`,
-        tooltip: `MCP LSP Gateway is not running: ${whyNot(state)}`,
-        command:
-          state.kind === "untrusted"
-            ? "workbench.trust.manage"
-            : state.kind === "disabled"
-              ? {
-                  title: "Open Settings",
-                  command: "workbench.action.openSettings",
-                  arguments: ["mcpLspGateway.enabled"],
-                }
-              : "mcpLspGateway.showLog",
-        failed: state.kind === "failed",
-      };
+    case "untrusted":
+      return { ...stopped(state, "restricted"), command: "workbench.trust.manage" };
+    case "disabled":
+      return { ...stopped(state, "off"), command: OPEN_SETTING };
+    case "uninstalled":
+      return { ...stopped(state, "uninstalled"), command: "workbench.action.reloadWindow" };
+    case "failed":
+      return { ...stopped(state, "failed"), command: "mcpLspGateway.showLog", failed: true };
   }
+}
+
+const OPEN_SETTING: vscode.Command = {
+  title: "Open Settings",
+  command: "workbench.action.openSettings",
+  arguments: ["mcpLspGateway.enabled"],
+};
+
+function stopped(state: Exclude<State, { kind: "running" }>, word: string): { text: string; tooltip: string } {
+  return { text: `$(circle-slash) MCP ${word}`, tooltip: `MCP LSP Gateway is not running: ${whyNot(state)}` };
 }
 
 /** Why nothing listens, and what to do about it. */
@@ -79,6 +81,8 @@ export function whyNot(state: Exclude<State, { kind: "running" }>): string {
       return "this workspace is in Restricted Mode; trust it to open the port.";
     case "disabled":
       return "it is turned off; set mcpLspGateway.enabled to true.";
+    case "uninstalled":
+      return "it was uninstalled; reload the window.";
     case "failed":
       return state.reason;
   }

@@ -21,6 +21,7 @@ export interface Parts {
   readonly log: Log;
   readonly consents: Consents;
   readonly changes: Changes;
+  isInstalled(): boolean;
   memory(): Memory;
   tokens(): Promise<Tokens>;
 }
@@ -39,9 +40,16 @@ export class TargetReader {
     const { settings, problems } = readSettings(vscode.workspace.getConfiguration("mcpLspGateway"));
     log.level = settings.logLevel;
     this.#tell(problems);
-    if (!vscode.workspace.isTrusted || !settings.enabled) {
+    const reason = !this.#parts.isInstalled()
+      ? "uninstalled"
+      : !vscode.workspace.isTrusted
+        ? "untrusted"
+        : !settings.enabled
+          ? "disabled"
+          : undefined;
+    if (reason !== undefined) {
       changes.watch([], []);
-      return vscode.workspace.isTrusted ? "disabled" : "untrusted";
+      return reason;
     }
     const [{ roots, undecided }, { tokens, sessionKey }] = await Promise.all([
       admitRoots(folders(), settings.additionalAllowedRoots, consents.allowed(), realPath),

@@ -1,0 +1,190 @@
+import assert from "node:assert/strict";
+import { beforeEach, test } from "node:test";
+import { Lifecycle, type State, type Target } from "../../extension/lifecycle.ts";
+import type { GatewayOptions } from "../../extension/native.d.ts";
+
+const OPTIONS: GatewayOptions = {
+  version: "1.0.0",
+  roots: ["/w"],
+  tokens: ["a"],
+  sessionKey: "k",
+  workspace: "w",
+  endedSessions: [],
+  allowedOrigins: [],
+  maxItemsPerPage: 200,
+  maxResponseBytes: 524_288,
+  requestTimeoutMs: 2000,
+  rootsEpoch: 1,
+  ports: [40_000, 40_001],
+  logLevel: "info",
+};
+
+/** What happened to gateways, in order. */
+let events: string[];
+let target: Target | Error;
+let states: State[];
+/** Why the next start fails, and why the next configuration does. */
+let startFails: string | undefined;
+let configureFails: string | undefined;
+let lifecycle: Lifecycle;
+
+beforeEach(() => {
+  events = [];
+  states = [];
+  target = OPTIONS;
+  startFails = undefined;
+  configureFails = undefined;
+  let started = 0;
+  lifecycle = new Lifecycle({
+    target: async () => {
+      if (target instanceof Error) {
+        throw target;
+      }
+      return target;
+    },
+    start: async (options) => {
+      if (startFails !== undefined) {
+        throw new Error(startFails);
+      }
+      const name = ++started;
+      events.push(`start ${name} ${options.tokens}`);
+      return {
+        port: options.ports[0] ?? 0,
+        configure: async (next) => {
+          if (configureFails !== undefined) {
+            throw new Error(configureFails);
+          }
+          events.push(`configure ${name} ${next.tokens}`);
+        },
+        bump: (epoch) => events.push(`bump ${name} ${epoch}`),
+        stop: async () => {
+          await undefined;
+          events.push(`stop ${name}`);
+        },
+      };
+    },
+    show: (state) => states.push(state),
+    error: (message) => events.push(`error ${message}`),
+  });
+});
+
+test("an update starts the gateway and shows its port", async () => {
+  await lifecycle.update();
+
+  assert.deepEqual(events, ["start 1 a"]);
+  assert.deepEqual(states, [{ kind: "running", port: 40_000, wished: 40_000 }]);
+});
+
+test("changed tokens, roots and limits are configured, and nothing is restarted", async () => {
+  await lifecycle.update();
+  target = { ...OPTIONS, tokens: ["b"] };
+  await lifecycle.update();
+  target = { ...OPTIONS, tokens: ["b"], roots: ["/w", "/v"] };
+  await lifecycle.update();
+
+  assert.deepEqual(events, ["start 1 a", "configure 1 b", "configure 1 b"]);
+});
+
+test("an update that changes nothing does nothing", async () => {
+  await lifecycle.update();
+  target = { ...OPTIONS, rootsEpoch: 2, endedSessions: ["x"], ports: [40_000, 39_000] };
+  await lifecycle.update();
+
+  assert.deepEqual(events, ["start 1 a"]);
+  assert.equal(states.length, 1);
+});
+
+test("another wished port restarts the gateway", async () => {
+  await lifecycle.update();
+  target = { ...OPTIONS, ports: [41_000] };
+  await lifecycle.update();
+
+  assert.deepEqual(events, ["start 1 a", "stop 1", "start 2 a"]);
+  assert.deepEqual(lifecycle.state, { kind: "running", port: 41_000, wished: 41_000 });
+});
+
+for (const kind of ["untrusted", "disabled", "uninstalled"] as const) {
+  test(`no gateway is started, and a running one is stopped, while the target is "${kind}"`, async () => {
+    target = kind;
+    await lifecycle.update();
+    assert.deepEqual(events, []);
+    target = OPTIONS;
+    await lifecycle.update();
+    target = kind;
+    await lifecycle.update();
+
+    assert.deepEqual(events, ["start 1 a", "stop 1"]);
+    assert.deepEqual(lifecycle.state, { kind });
+  });
+}
+
+test("a failed start shows its reason, and the next update tries again", async () => {
+  startFails = "no port is free.";
+  await lifecycle.update();
+  assert.deepEqual(lifecycle.state, { kind: "failed", reason: "no port is free." });
+  startFails = undefined;
+  await lifecycle.update();
+
+  assert.equal(lifecycle.state.kind, "running");
+});
+
+test("a gateway whose settings can no longer be read is stopped", async () => {
+  await lifecycle.update();
+  target = new Error("the token could not be read.");
+  await lifecycle.update();
+
+  assert.deepEqual(events, ["start 1 a", "stop 1"]);
+  assert.deepEqual(lifecycle.state, { kind: "failed", reason: "the token could not be read." });
+});
+
+test("a gateway that does not take its new tokens is replaced, as it would let old ones in", async () => {
+  await lifecycle.update();
+  target = { ...OPTIONS, tokens: ["b"] };
+  configureFails = "broken";
+  await lifecycle.update();
+
+  assert.deepEqual(
+    events.filter((event) => !event.startsWith("error")),
+    ["start 1 a", "stop 1", "start 2 b"],
+  );
+});
+
+test("changes that come while another is being put in effect are in effect when their update resolves", async () => {
+  const first = lifecycle.update();
+  target = { ...OPTIONS, tokens: ["b"] };
+  const second = lifecycle.update();
+  target = { ...OPTIONS, tokens: ["c"] };
+  await Promise.all([first, second, lifecycle.update()]);
+
+  assert.match(events.at(-1) ?? "", / c$/);
+  assert.equal(events.filter((event) => event.startsWith("start")).length, 1);
+});
+
+test("a restart replaces the gateway once", async () => {
+  await lifecycle.update();
+  await lifecycle.restart();
+  await lifecycle.update();
+
+  assert.deepEqual(events, ["start 1 a", "stop 1", "start 2 a"]);
+});
+
+test("nothing is started after the end, not even by a change that was under way", async () => {
+  const update = lifecycle.update();
+  const end = lifecycle.end();
+  await Promise.all([update, end, lifecycle.update()]);
+  await lifecycle.restart();
+
+  const started = events.filter((event) => event.startsWith("start")).length;
+  const stopped = events.filter((event) => event.startsWith("stop")).length;
+  assert.equal(started, stopped);
+});
+
+test("a change of the workspace is counted by the running gateway, and by none otherwise", async () => {
+  lifecycle.bump("text");
+  await lifecycle.update();
+  lifecycle.bump("fs");
+  await lifecycle.end();
+  lifecycle.bump("text");
+
+  assert.deepEqual(events, ["start 1 a", "bump 1 fs", "stop 1"]);
+});
