@@ -98,7 +98,7 @@ export class Lifecycle {
       this.#show({ kind: target });
       return;
     }
-    if (this.#running !== undefined && this.#running.options.ports[0] !== target.ports[0]) {
+    if (this.#running !== undefined && takesAnother(this.#running.options, target)) {
       await this.#stop();
     }
     if (this.#running !== undefined && !sameConfiguration(this.#running.options, target)) {
@@ -137,15 +137,21 @@ export class Lifecycle {
   }
 }
 
+/** Whether the change is one that a running gateway cannot follow. */
+function takesAnother(current: GatewayOptions, next: GatewayOptions): boolean {
+  return (
+    current.ports[0] !== next.ports[0] || current.sessionKey !== next.sessionKey || current.workspace !== next.workspace
+  );
+}
+
 /** Whether a running gateway has nothing to learn from `next`: the other options matter at its start only. */
 function sameConfiguration(current: GatewayOptions, next: GatewayOptions): boolean {
   return JSON.stringify(changeable(current)) === JSON.stringify(changeable(next));
 }
 
 function changeable(options: GatewayOptions): unknown {
-  const { roots, tokens, sessionKey, allowedOrigins, maxItemsPerPage, maxResponseBytes, requestTimeoutMs, logLevel } =
-    options;
-  return [roots, tokens, sessionKey, allowedOrigins, maxItemsPerPage, maxResponseBytes, requestTimeoutMs, logLevel];
+  const { roots, tokens, allowedOrigins, maxItemsPerPage, maxResponseBytes, requestTimeoutMs, logLevel } = options;
+  return [roots, tokens, allowedOrigins, maxItemsPerPage, maxResponseBytes, requestTimeoutMs, logLevel];
 }
 
 function sentence(error: unknown): string {

@@ -103,6 +103,14 @@ test("another wished port restarts the gateway", async () => {
   assert.deepEqual(lifecycle.state, { kind: "running", port: 41_000, wished: 41_000 });
 });
 
+test("another session key restarts the gateway", async () => {
+  await lifecycle.update();
+  target = { ...OPTIONS, tokens: ["b"], sessionKey: "l" };
+  await lifecycle.update();
+
+  assert.deepEqual(events, ["start 1 a", "stop 1", "start 2 b"]);
+});
+
 for (const kind of ["untrusted", "disabled", "uninstalled"] as const) {
   test(`no gateway is started, and a running one is stopped, while the target is "${kind}"`, async () => {
     target = kind;
