@@ -1,11 +1,16 @@
 //! The server: MCP over HTTP on loopback, and the questions that it asks of an editor.
 #![forbid(unsafe_code)]
 
+mod asks;
+mod call;
 pub mod catalog;
+mod disk;
 pub mod editor;
+pub mod gateway;
 pub mod http;
 pub mod lifecycle;
 pub mod redact;
 mod rpc;
 pub mod serve;
 pub mod session;
+mod workspace;

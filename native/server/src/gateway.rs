@@ -1,0 +1,105 @@
+//! The gateway: everything that one window serves, behind one handle.
+
+use std::path::PathBuf;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use gateway_core::epochs::Epoch;
+use gateway_core::error::ToolError;
+use gateway_core::limits::Limits;
+use gateway_core::tools::Tool;
+use serde_json::Value;
+
+use crate::asks::Asks;
+use crate::call::{Answer, AskKey};
+use crate::editor::Editor;
+use crate::http::Access;
+use crate::lifecycle::Calls;
+use crate::session::Sessions;
+use crate::workspace::Workspace;
+
+/// What can change while the gateway runs. A change takes effect with the next request.
+#[derive(Debug)]
+pub struct Settings {
+    /// Folders that answers may speak of, as the editor knows them; workspace folders first.
+    pub roots: Vec<PathBuf>,
+    /// Who may ask.
+    pub access: Access,
+    /// The caps in force.
+    pub limits: Limits,
+}
+
+/// One window's gateway.
+pub struct Gateway<E> {
+    editor: E,
+    version: String,
+    in_force: RwLock<InForce>,
+    sessions: Sessions,
+    workspace: Arc<Workspace>,
+    asks: Asks<AskKey, Answer>,
+}
+
+#[derive(Debug, Clone)]
+struct InForce {
+    access: Arc<Access>,
+    limits: Limits,
+}
+
+impl<E: Editor> Gateway<E> {
+    /// A gateway in front of `editor`. `version` is the product's; `roots_epoch` is the clock's time at activation in
+    /// milliseconds (D25). Blocks while the roots are resolved.
+    pub fn new(editor: E, settings: Settings, sessions: Sessions, version: String, roots_epoch: u64) -> Self {
+        let workspace = Arc::new(Workspace::new(settings.roots, roots_epoch));
+        let in_force = RwLock::new(InForce { access: Arc::new(settings.access), limits: settings.limits });
+        Self { editor, version, in_force, sessions, workspace, asks: Asks::default() }
+    }
+
+    /// Puts other settings in force. Blocks while the roots are resolved.
+    pub fn configure(&self, settings: Settings) {
+        let in_force = InForce { access: Arc::new(settings.access), limits: settings.limits };
+        *self.in_force.write().unwrap_or_else(PoisonError::into_inner) = in_force;
+        self.workspace.configure(settings.roots);
+    }
+
+    /// Counts one change of the workspace (contract section 3.6.2).
+    pub fn bump(&self, epoch: Epoch) {
+        self.workspace.bump(epoch);
+    }
+
+    pub(crate) fn editor(&self) -> &E {
+        &self.editor
+    }
+
+    pub(crate) fn workspace(&self) -> &Arc<Workspace> {
+        &self.workspace
+    }
+
+    pub(crate) fn asks(&self) -> &Asks<AskKey, Answer> {
+        &self.asks
+    }
+
+    fn in_force(&self) -> InForce {
+        self.in_force.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+impl<E: Editor> Calls for Gateway<E> {
+    fn version(&self) -> &str {
+        &self.version
+    }
+
+    fn access(&self) -> Arc<Access> {
+        self.in_force().access
+    }
+
+    fn sessions(&self) -> &Sessions {
+        &self.sessions
+    }
+
+    fn limits(&self) -> Limits {
+        self.in_force().limits
+    }
+
+    async fn call(self: &Arc<Self>, tool: Tool, arguments: Value, envelope_bytes: usize) -> Result<Vec<u8>, ToolError> {
+        self.answer(tool, arguments, envelope_bytes).await
+    }
+}
