@@ -5,14 +5,15 @@ const ALLOW = "Allow";
 
 /**
  * Which folders outside the workspace the person has let this workspace's settings add (D48). Asked once for each real
- * path; a refusal holds until the window is loaded again, so that the question does not come back with every change of
- * the settings.
+ * path, one after the other; a refusal holds until the window is loaded again, so that the question does not come back
+ * with every change of the settings.
  */
 export class Consents {
   readonly #memory: vscode.Memento;
-  readonly #refused = new Set<string>();
-  readonly #asking = new Set<string>();
   readonly #granted: () => void;
+  readonly #refused = new Set<string>();
+  #undecided: readonly string[] = [];
+  #asking = false;
 
   constructor(memory: vscode.Memento, granted: () => void) {
     this.#memory = memory;
@@ -25,14 +26,26 @@ export class Consents {
     return new Set(Array.isArray(known) ? known.filter((path) => typeof path === "string") : []);
   }
 
-  /** Asks about those of these real paths that nobody decided on. Does not wait for the person. */
-  ask(paths: readonly string[]): void {
-    for (const path of paths) {
-      if (!this.#refused.has(path) && !this.#asking.has(path)) {
-        this.#asking.add(path);
-        void this.#askAbout(path).finally(() => this.#asking.delete(path));
-      }
+  /** Asks about these real paths, and no longer about others. Does not wait for the person. */
+  ask(undecided: readonly string[]): void {
+    this.#undecided = undecided;
+    if (!this.#asking) {
+      this.#asking = true;
+      void this.#askAll().finally(() => {
+        this.#asking = false;
+      });
     }
+  }
+
+  async #askAll(): Promise<void> {
+    for (let path = this.#next(); path !== undefined; path = this.#next()) {
+      await this.#askAbout(path);
+    }
+  }
+
+  #next(): string | undefined {
+    const allowed = this.allowed();
+    return this.#undecided.find((path) => !allowed.has(path) && !this.#refused.has(path));
   }
 
   async #askAbout(path: string): Promise<void> {

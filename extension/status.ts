@@ -84,6 +84,7 @@ export function whyNot(state: Exclude<State, { kind: "running" }>): string {
     case "uninstalled":
       return "it was uninstalled; reload the window.";
     case "failed":
-      return state.reason;
+      // It goes on after a colon.
+      return state.reason.replace(/^[A-Z](?=[a-z ])/, (first) => first.toLowerCase());
   }
 }
