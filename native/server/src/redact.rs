@@ -38,8 +38,8 @@ impl Redaction {
         line.message + &line.fields
     }
 
-    /// `text` without secrets and without paths outside the roots. Rather too much is taken out than too little: an
-    /// outside path can hold spaces, so what follows it on its line goes with it as far as there are separators.
+    /// `text` without secrets and without paths outside the roots. Rather too much is taken out than too little:
+    /// an outside path can hold spaces, so unless it is quoted the rest of its line goes with it.
     pub fn redact(&self, text: &str) -> String {
         let text = self.tokens.iter().fold(text.to_owned(), |text, token| text.replace(token, SECRET));
         let text = without_long_runs(&text);
@@ -52,14 +52,14 @@ impl Redaction {
     fn redact_paths(&self, line: &str, kept: &mut String) {
         let mut rest = line;
         while let Some(start) = path_start(rest) {
-            kept.push_str(&rest[..start]);
-            let path = &rest[start..];
+            let (before, path) = rest.split_at(start);
+            kept.push_str(before);
             let end = if let Some(inside) = self.inside(path) {
                 kept.push_str(&path[..inside]);
                 inside
             } else {
                 kept.push_str(OUTSIDE);
-                outside_end(path)
+                outside_end(before, path)
             };
             rest = &path[end..];
         }
@@ -67,25 +67,24 @@ impl Redaction {
     }
 
     /// How much of `path`, an absolute path or `file:` URI followed by other text, lies inside a root; `None` if it
-    /// lies outside, or climbs.
+    /// lies outside, or may climb out.
     fn inside(&self, path: &str) -> Option<usize> {
-        let word = &path[..path.find(is_delimiter).unwrap_or(path.len())];
-        if word.split(['/', '\\']).any(|segment| segment == ".." || segment.to_ascii_lowercase().contains("%2e")) {
-            return None;
-        }
         let plain = path.strip_prefix("file://").unwrap_or(path);
-        let prefix = path.len() - plain.len();
-        self.roots
-            .iter()
-            .filter(|root| !root.is_empty())
-            .filter(|root| {
-                plain.strip_prefix(root.as_str()).is_some_and(|below| {
-                    below.chars().next().is_none_or(|next| next == '/' || next == '\\' || is_delimiter(next))
-                })
-            })
-            .map(|root| word.len().max(prefix + root.len()))
-            .max()
+        let before = path.len() - plain.len();
+        let inside = self.roots.iter().filter(|root| !root.is_empty()).filter_map(|root| {
+            let below = plain.strip_prefix(root.as_str())?;
+            let word = &below[..below.find(is_delimiter).unwrap_or(below.len())];
+            let is_below = word.is_empty() || word.starts_with(['/', '\\']);
+            (is_below && !climbs(below)).then_some(before + root.len() + word.len())
+        });
+        inside.max()
     }
+}
+
+/// Whether there is a `..` on the rest of the line, encoded or not. It need not belong to the path that comes first, but
+/// where paths can hold spaces nothing tells that.
+fn climbs(line: &str) -> bool {
+    line.split(['/', '\\']).any(|segment| segment.starts_with("..") || segment.to_ascii_lowercase().contains("%2e"))
 }
 
 /// Where an absolute path or a `file:` URI begins.
@@ -105,12 +104,11 @@ fn path_start(text: &str) -> Option<usize> {
     })
 }
 
-/// How far an outside path reaches at most: to a quotation mark, or to the last word of the line that holds a separator.
-fn outside_end(path: &str) -> usize {
-    let quoted = path.find(['"', '\'', '`', '\n']).unwrap_or(path.len());
-    let path = &path[..quoted];
-    let last = path.rfind(['/', '\\']).unwrap_or(0);
-    path[last..].find(is_delimiter).map_or(quoted, |end| last + end)
+/// How far an outside path reaches at most: to the last quotation mark of the kind that stands before it, or else to the
+/// end of the line.
+fn outside_end(before: &str, path: &str) -> usize {
+    let quotation_mark = before.chars().next_back().filter(|character| "\"'`".contains(*character));
+    quotation_mark.and_then(|mark| path.rfind(mark)).unwrap_or_else(|| path.trim_end_matches('\n').len())
 }
 
 fn is_delimiter(character: char) -> bool {

@@ -1,0 +1,123 @@
+//! A stand-in for the gateway: it answers calls as the test tells it, and notes what it was asked.
+
+use std::future::pending;
+use std::sync::{Arc, Mutex};
+
+use gateway_core::error::ToolError;
+use gateway_core::limits::Limits;
+use gateway_core::tools::Tool;
+use gateway_server::http::Access;
+use gateway_server::lifecycle::Calls;
+use gateway_server::session::Sessions;
+use serde_json::Value;
+use tokio::sync::Notify;
+
+pub(crate) const TOKEN: &str = "dG9rZW4tb2YtdGhlLXRlc3RzLXRoYXQtaXMtbG9uZw";
+pub(crate) const ORIGIN: &str = "https://allowed.example";
+pub(crate) const KEY: [u8; 32] = *b"a key of thirty-two bytes, fixed";
+pub(crate) const WORKSPACE: &str = "file:///home/me/project";
+
+/// What the stand-in does with a call.
+#[derive(Clone)]
+pub(crate) enum Behaviour {
+    Answer(&'static str),
+    AnswerOfLength(usize),
+    Fail(ToolError),
+    Panic,
+    Hang,
+}
+
+/// One call as it arrived.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Asked {
+    pub(crate) tool: Tool,
+    pub(crate) arguments: Value,
+    pub(crate) envelope_bytes: usize,
+}
+
+pub(crate) struct Double {
+    pub(crate) access: Mutex<Arc<Access>>,
+    pub(crate) sessions: Sessions,
+    pub(crate) limits: Mutex<Limits>,
+    pub(crate) behaviour: Mutex<Behaviour>,
+    pub(crate) asked: Mutex<Vec<Asked>>,
+    pub(crate) started: Notify,
+    pub(crate) dropped: Notify,
+    /// Every list of ended sessions that was told, in order.
+    pub(crate) ended: Arc<Mutex<Vec<Vec<String>>>>,
+}
+
+impl Double {
+    pub(crate) fn new() -> Self {
+        Self::of(&KEY, WORKSPACE, &[])
+    }
+
+    pub(crate) fn of(key: &[u8; 32], workspace: &str, ended_before: &[String]) -> Self {
+        let ended = Arc::new(Mutex::new(Vec::new()));
+        let told = Arc::clone(&ended);
+        Self {
+            access: Mutex::new(Arc::new(Access {
+                tokens: vec![TOKEN.to_owned()],
+                allowed_origins: vec![ORIGIN.to_owned()],
+            })),
+            sessions: Sessions::new(key, workspace, ended_before, Box::new(move |ids| told.lock().unwrap().push(ids))),
+            limits: Mutex::new(Limits::default()),
+            behaviour: Mutex::new(Behaviour::Answer(r#"{"locations":[]}"#)),
+            asked: Mutex::new(Vec::new()),
+            started: Notify::new(),
+            dropped: Notify::new(),
+            ended,
+        }
+    }
+
+    pub(crate) fn behave(&self, behaviour: Behaviour) {
+        *self.behaviour.lock().unwrap() = behaviour;
+    }
+
+    pub(crate) fn allow(&self, tokens: &[&str]) {
+        let tokens = tokens.iter().map(ToString::to_string).collect();
+        *self.access.lock().unwrap() = Arc::new(Access { tokens, allowed_origins: vec![ORIGIN.to_owned()] });
+    }
+}
+
+impl Calls for Double {
+    fn version(&self) -> &'static str {
+        "1.2.3"
+    }
+
+    fn access(&self) -> Arc<Access> {
+        Arc::clone(&self.access.lock().unwrap())
+    }
+
+    fn sessions(&self) -> &Sessions {
+        &self.sessions
+    }
+
+    fn limits(&self) -> Limits {
+        *self.limits.lock().unwrap()
+    }
+
+    async fn call(self: &Arc<Self>, tool: Tool, arguments: Value, envelope_bytes: usize) -> Result<Vec<u8>, ToolError> {
+        self.asked.lock().unwrap().push(Asked { tool, arguments, envelope_bytes });
+        let behaviour = self.behaviour.lock().unwrap().clone();
+        match behaviour {
+            Behaviour::Answer(payload) => Ok(payload.as_bytes().to_vec()),
+            Behaviour::AnswerOfLength(length) => Ok(vec![b'1'; length]),
+            Behaviour::Fail(error) => Err(error),
+            Behaviour::Panic => panic!("as the test wants it"),
+            Behaviour::Hang => {
+                let _tells = TellsDrop(self);
+                self.started.notify_one();
+                pending().await
+            }
+        }
+    }
+}
+
+struct TellsDrop<'a>(&'a Double);
+
+impl Drop for TellsDrop<'_> {
+    fn drop(&mut self) {
+        self.0.dropped.notify_one();
+    }
+}
