@@ -13,7 +13,9 @@ export function countedPaths(
   patterns: readonly string[],
   isOpen: (path: string) => boolean,
 ): Counts {
-  const ignored = picomatch([...patterns], { dot: true });
+  // The paths have forward slashes everywhere. Left to find out for itself, picomatch reads `navigator`, and VS Code
+  // reports every extension that does.
+  const ignored = picomatch([...patterns], { dot: true, windows: false });
   return (path) => {
     let open: boolean | undefined;
     for (const root of roots) {
