@@ -1,0 +1,211 @@
+//! The gateway as JavaScript holds it.
+
+use std::fs;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use gateway_core::epochs::Epoch;
+use gateway_core::limits::Limits;
+use gateway_server::gateway::{self, Settings};
+use gateway_server::http::Access;
+use gateway_server::redact::Redaction;
+use gateway_server::serve::{Loopback, serve};
+use gateway_server::session::Sessions;
+use napi::bindgen_prelude::spawn_blocking;
+use napi::{Error, Result, Status};
+use napi_derive::napi;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+use tracing::level_filters::LevelFilter;
+
+use crate::js_editor::{Ask, JsEditor, tell_sessions_ended};
+use crate::log::{Sink, WriteLog, level_named};
+
+/// What a gateway needs to know. `Gateway.configure` changes what can change while it runs.
+#[napi(object, object_to_js = false)]
+pub struct GatewayOptions {
+    /// The version that the server reports; read at the start only.
+    pub version: String,
+    /// Absolute paths that answers may speak of, as the editor knows them; workspace folders first.
+    pub roots: Vec<String>,
+    /// The bearer tokens that let a client in.
+    pub tokens: Vec<String>,
+    /// 32 secret bytes as base64url without padding, under which session ids are made. It outlives the window.
+    pub session_key: String,
+    /// What tells this workspace from others, for session ids.
+    pub workspace: String,
+    /// The ended sessions that were last told of; read at the start only.
+    pub ended_sessions: Vec<String>,
+    /// The origins that a request may name.
+    pub allowed_origins: Vec<String>,
+    /// Most items on one page.
+    pub max_items_per_page: u32,
+    /// Most bytes of one HTTP response body.
+    pub max_response_bytes: u32,
+    /// Longest time for one call, in milliseconds.
+    pub request_timeout_ms: u32,
+    /// Where the epoch of the roots begins: the clock's milliseconds; read at the start only.
+    pub roots_epoch: i64,
+    /// Ports of 127.0.0.1 to try in this order, 0 standing for any; read at the start only.
+    pub ports: Vec<u32>,
+    /// `off`, `error`, `warn`, `info`, `debug` or `trace`.
+    pub log_level: String,
+}
+
+/// A running gateway. It runs until `stop`, or the end of the process, which it does not put off.
+#[napi]
+pub struct Gateway {
+    server: Arc<gateway::Gateway<JsEditor>>,
+    identity: Identity,
+    port: u16,
+    sink: Arc<Sink>,
+    shutdown: CancellationToken,
+    serving: TaskTracker,
+}
+
+/// What a gateway cannot change while it runs.
+#[derive(PartialEq, Eq)]
+struct Identity {
+    session_key: [u8; 32],
+    workspace: String,
+}
+
+/// What is read out of the options at every configuration.
+struct Configuration {
+    identity: Identity,
+    settings: Settings,
+    level: LevelFilter,
+    redaction: Redaction,
+}
+
+#[napi]
+impl Gateway {
+    /// Starts a gateway and resolves once it listens. Rejects with one sentence for a person if it cannot.
+    #[napi(
+        factory,
+        ts_args_type = "options: GatewayOptions, ask: (question: number, request: string) => Promise<Answer>, log: (level: number, line: string) => void"
+    )]
+    pub async fn start(options: GatewayOptions, ask: Ask, log: WriteLog) -> Result<Self> {
+        let ports = ports(&options.ports)?;
+        let (version, ended) = (options.version.clone(), options.ended_sessions.clone());
+        let roots_epoch = u64::try_from(options.roots_epoch).map_err(|_| refused("rootsEpoch", "a time since 1970"))?;
+        let Configuration { identity, settings, level, redaction } = blocking(move || configuration(options)).await??;
+        let sink = Sink::open(log, level, redaction);
+        let loopback = match Loopback::bind(&ports).await {
+            Ok(loopback) => loopback,
+            Err(error) => {
+                sink.close();
+                return Err(sentence(&error.to_string()));
+            }
+        };
+        let port = loopback.port();
+
+        let ask = Arc::new(ask);
+        let teller = Arc::clone(&ask);
+        let on_ended = Box::new(move |ended: Vec<String>| tell_sessions_ended(&teller, &ended));
+        let sessions = Sessions::new(&identity.session_key, &identity.workspace, &ended, on_ended);
+        let editor = JsEditor::new(ask);
+        let server = blocking(move || gateway::Gateway::new(editor, settings, sessions, version, roots_epoch)).await?;
+        let server = Arc::new(server);
+
+        let shutdown = CancellationToken::new();
+        let serving = TaskTracker::new();
+        serving.spawn(serve(loopback, Arc::clone(&server), shutdown.clone()));
+        serving.close();
+        Ok(Self { server, identity, port, sink, shutdown, serving })
+    }
+
+    /// The port of 127.0.0.1 that it listens on.
+    #[napi(getter)]
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// Puts other options in force, and resolves once they are: the next request meets them. Rejects, with nothing
+    /// changed, if they cannot be used; the session key and the workspace take a new gateway.
+    #[napi]
+    pub async fn configure(&self, options: GatewayOptions) -> Result<()> {
+        let Configuration { identity, settings, level, redaction } = blocking(move || configuration(options)).await??;
+        if identity != self.identity {
+            return Err(sentence(
+                "The session key and the workspace of a running gateway cannot change; start a new one.",
+            ));
+        }
+        self.sink.configure(level, redaction);
+        let server = Arc::clone(&self.server);
+        blocking(move || server.configure(settings)).await
+    }
+
+    /// Counts one change of the workspace.
+    #[napi(catch_unwind, ts_args_type = "kind: 'roots' | 'text' | 'fs' | 'diagnostics'")]
+    // The macro repeats what stands here on code of its own, where an expectation would not be met.
+    #[allow(clippy::needless_pass_by_value, reason = "a string of JavaScript is copied, there is nothing to borrow")]
+    pub fn bump(&self, kind: String) -> Result<()> {
+        let epoch = match kind.as_str() {
+            "roots" => Epoch::Roots,
+            "text" => Epoch::Text,
+            "fs" => Epoch::Fs,
+            "diagnostics" => Epoch::Diagnostics,
+            _ => return Err(refused("kind", "roots, text, fs or diagnostics")),
+        };
+        self.server.bump(epoch);
+        Ok(())
+    }
+
+    /// Stops listening, gives the calls under way a moment to end, and resolves once everything is gone. Stopping again
+    /// changes nothing.
+    #[napi]
+    pub async fn stop(&self) {
+        self.shutdown.cancel();
+        self.serving.wait().await;
+        self.sink.close();
+    }
+}
+
+/// Reads the options. Blocks while the roots are resolved.
+fn configuration(options: GatewayOptions) -> Result<Configuration> {
+    let session_key = URL_SAFE_NO_PAD.decode(&options.session_key).ok().and_then(|key| key.try_into().ok());
+    let session_key = session_key.ok_or_else(|| refused("sessionKey", "32 bytes as base64url"))?;
+    let level = level_named(&options.log_level).ok_or_else(|| refused("logLevel", "a known level"))?;
+    let redaction = Redaction::new(&options.tokens, &spellings(&options.roots));
+    let settings = Settings {
+        roots: options.roots.into_iter().map(PathBuf::from).collect(),
+        access: Access { tokens: options.tokens, allowed_origins: options.allowed_origins },
+        limits: Limits::tightened(
+            to_size(options.max_items_per_page),
+            to_size(options.max_response_bytes),
+            Duration::from_millis(options.request_timeout_ms.into()),
+        ),
+    };
+    Ok(Configuration { identity: Identity { session_key, workspace: options.workspace }, settings, level, redaction })
+}
+
+/// Every root as it is given, and as its real path: both may be named in the log.
+fn spellings(roots: &[String]) -> Vec<String> {
+    let real = roots.iter().filter_map(|root| fs::canonicalize(root).ok()?.into_os_string().into_string().ok());
+    roots.iter().cloned().chain(real).collect()
+}
+
+fn ports(numbers: &[u32]) -> Result<Vec<u16>> {
+    numbers.iter().map(|&port| u16::try_from(port).map_err(|_| refused("ports", "numbers from 0 to 65535"))).collect()
+}
+
+fn to_size(number: u32) -> usize {
+    usize::try_from(number).unwrap_or(usize::MAX)
+}
+
+/// Runs what may block on the disk off the threads that serve connections.
+async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T> {
+    spawn_blocking(work).await.map_err(|_| sentence("The gateway failed while it looked at the roots; start it again."))
+}
+
+fn refused(option: &str, wanted: &str) -> Error {
+    Error::new(Status::InvalidArg, format!("The option {option} is not {wanted}."))
+}
+
+fn sentence(text: &str) -> Error {
+    Error::new(Status::GenericFailure, text.to_owned())
+}

@@ -1,0 +1,161 @@
+//! The editor behind the one JavaScript callback.
+
+use std::fmt::Display;
+use std::sync::Arc;
+use std::time::Duration;
+
+use gateway_core::location::{RawLocations, RawTargets};
+use gateway_server::editor::{Editor, EditorError, OpenDocument, Place};
+use napi::Status;
+use napi::bindgen_prelude::{FnArgs, FromNapiValue, Promise, TypeName, Uint32ArraySlice, ValueType};
+use napi::sys::{napi_env, napi_value};
+use napi::threadsafe_function::{ThreadsafeFunction, ThreadsafeFunctionCallMode};
+use napi_derive::napi;
+use serde_json::json;
+
+use crate::rows::{self, Malformed};
+
+/// How many questions may wait for JavaScript's thread to take them.
+const WAITING_QUESTIONS: usize = 64;
+
+/// How long to wait before a question is offered again to a thread that takes none.
+const OFFER_AGAIN_AFTER: Duration = Duration::from_millis(10);
+
+/// Asks one question; the answer comes as rows. It holds neither the process nor the editor's window alive, and it takes
+/// a bounded number of questions at once.
+pub(crate) type Ask = ThreadsafeFunction<
+    FnArgs<(u32, String)>,
+    Promise<Answer>,
+    FnArgs<(u32, String)>,
+    Status,
+    false,
+    true,
+    WAITING_QUESTIONS,
+>;
+
+/// What the callback resolves to.
+#[napi(object, object_to_js = false)]
+#[derive(Debug)]
+pub struct Answer {
+    /// 0: answered; 1: nothing in the editor answers this question for this document; 2: there is no such document.
+    pub outcome: u32,
+    /// The distinct strings of the rows, joined.
+    pub text: String,
+    /// How many strings there are, the UTF-16 length of each, then the rows.
+    #[napi(ts_type = "Uint32Array")]
+    pub cells: Cells,
+}
+
+/// Cells copied out of JavaScript's memory, which no other thread may read.
+#[derive(Debug)]
+pub struct Cells(Vec<u32>);
+
+impl TypeName for Cells {
+    fn type_name() -> &'static str {
+        "Uint32Array"
+    }
+
+    fn value_type() -> ValueType {
+        ValueType::Object
+    }
+}
+
+impl FromNapiValue for Cells {
+    unsafe fn from_napi_value(env: napi_env, value: napi_value) -> napi::Result<Self> {
+        // SAFETY: the caller vouches for `env` and `value`, and calls on JavaScript's thread, where nothing can write to
+        // the array while it is copied.
+        let cells = unsafe { Uint32ArraySlice::from_napi_value(env, value) }?;
+        Ok(Self(cells.to_vec()))
+    }
+}
+
+/// The questions, by the numbers under which they cross; `QUESTION` in `extension/rows.ts` is the same table.
+#[derive(Debug, Clone, Copy)]
+enum Question {
+    Open = 0,
+    Definition = 1,
+    Declaration = 2,
+    References = 3,
+    SessionsEnded = 9,
+}
+
+/// The editor that JavaScript speaks for.
+pub(crate) struct JsEditor {
+    ask: Arc<Ask>,
+}
+
+impl JsEditor {
+    pub(crate) fn new(ask: Arc<Ask>) -> Self {
+        Self { ask }
+    }
+
+    async fn ask<T>(
+        &self,
+        question: Question,
+        request: String,
+        unpack: impl FnOnce(&str, &[u32]) -> Result<T, Malformed>,
+    ) -> Result<T, EditorError> {
+        let answer = self.offer(question, request).await.map_err(|error| failed(question, error.reason))?;
+        match answer.outcome {
+            0 => unpack(&answer.text, &answer.cells.0).map_err(|Malformed(what)| failed(question, what)),
+            1 => Err(EditorError::Unavailable),
+            2 => Err(EditorError::NotFound),
+            _ => Err(failed(question, "an outcome that is not known")),
+        }
+    }
+
+    /// Offers the question until JavaScript's thread takes it. A thread that is blocked takes none, and that is no fault
+    /// of a provider: the caller's time limit ends the wait.
+    async fn offer(&self, question: Question, request: String) -> napi::Result<Answer> {
+        loop {
+            match self.ask.call_async_catch((question as u32, request.clone()).into()).await {
+                Ok(promise) => return promise.await,
+                Err(error) if error.status == Status::QueueFull => tokio::time::sleep(OFFER_AGAIN_AFTER).await,
+                Err(error) => return Err(error),
+            }
+        }
+    }
+}
+
+impl Editor for JsEditor {
+    async fn open(&self, uri: &str, line: u32) -> Result<OpenDocument, EditorError> {
+        let request = json!({ "uri": uri, "line": line }).to_string();
+        self.ask(Question::Open, request, rows::unpack_open).await
+    }
+
+    async fn definition(&self, place: &Place) -> Result<RawTargets, EditorError> {
+        self.ask(Question::Definition, at(place), rows::unpack_targets).await
+    }
+
+    async fn declaration(&self, place: &Place) -> Result<RawTargets, EditorError> {
+        self.ask(Question::Declaration, at(place), rows::unpack_targets).await
+    }
+
+    async fn references(&self, place: &Place) -> Result<RawLocations, EditorError> {
+        self.ask(Question::References, at(place), rows::unpack_locations).await
+    }
+}
+
+/// Tells JavaScript which sessions have ended, all that are remembered, and waits for nothing (D43).
+pub(crate) fn tell_sessions_ended(ask: &Ask, ended: &[String]) {
+    let request = json!(ended).to_string();
+    let told = ask.call_with_return_value(
+        (Question::SessionsEnded as u32, request).into(),
+        ThreadsafeFunctionCallMode::NonBlocking,
+        // Looking at what came back is what keeps a throw from reaching the editor as an uncaught exception.
+        |_, _| Ok(()),
+    );
+    if told != Status::Ok {
+        tracing::warn!(status = told.as_ref(), "the ended sessions could not be handed over to be kept");
+    }
+}
+
+fn at(place: &Place) -> String {
+    json!({ "uri": place.uri, "line": place.position.line, "character": place.position.character }).to_string()
+}
+
+/// Logs why there is no answer; the caller is told no more than that there is none, since it may hold paths.
+fn failed(question: Question, reason: impl Display) -> EditorError {
+    tracing::warn!(?question, %reason, "no usable answer");
+    EditorError::Failed
+}
