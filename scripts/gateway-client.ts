@@ -30,13 +30,17 @@ export interface Page<Item> {
 export class ToolFailure extends Error {
   /** The last part of the contract's code, such as `CURSOR_STALE`. */
   readonly code: string;
-  readonly retryable: boolean;
+  readonly details: Readonly<Record<string, unknown>>;
 
   constructor(error: McpError) {
     super(error.message);
-    const data = (error.data ?? {}) as { code?: string; details?: { retryable?: boolean } };
+    const data = (error.data ?? {}) as { code?: string; details?: Record<string, unknown> };
     this.code = (data.code ?? "").replace("MCP_LSP_GATEWAY/", "");
-    this.retryable = data.details?.retryable === true;
+    this.details = data.details ?? {};
+  }
+
+  get retryable(): boolean {
+    return this.details["retryable"] === true;
   }
 }
 
