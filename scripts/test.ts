@@ -21,7 +21,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   core: { prepare: async () => {}, tests: runCargoTests },
   native: {
     prepare: async () => Promise.all([buildAddon(), bundleExtension()]),
-    tests: (grep) => runNodeTests({ files: testFiles("native", "extension"), grep, concurrency: 2 }),
+    tests: (grep) => runNodeTests({ files: testFiles("native", "extension", "scripts"), grep, concurrency: 2 }),
   },
   clients: {
     prepare: buildAddon,

@@ -1,0 +1,58 @@
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, describe, test } from "node:test";
+
+describe("the cache of downloads", () => {
+  let home: string;
+  let folder: string;
+  let cache: typeof import("../../scripts/cache.mjs");
+
+  before(async () => {
+    home = mkdtempSync(join(tmpdir(), "gateway-cache-"));
+    process.env["XDG_CACHE_HOME"] = home;
+    cache = await import("../../scripts/cache.mjs");
+    folder = cache.cacheFolder;
+  });
+
+  after(() => rmSync(home, { recursive: true, force: true }));
+
+  test("a download that broke off is done again, and what it left behind is removed", async () => {
+    const broken = cache.cached("thing-1", "proof", "Downloading a thing", async (partial) => {
+      writeFileSync(join(partial, "half"), "");
+      throw new Error("the line went dead");
+    });
+    await assert.rejects(broken, /the line went dead/);
+    assert.ok(!existsSync(join(folder, "thing-1")));
+    // As if the process had been killed: a process that has just ended is surely not running.
+    const { pid } = spawnSync(process.execPath, ["--version"]);
+    mkdirSync(join(folder, `thing-1.partial-${pid}`));
+    await cache.cached("thing-1", "proof", "Downloading a thing", async (partial) => {
+      writeFileSync(join(partial, "proof"), "");
+    });
+    assert.deepEqual(readdirSync(folder), ["thing-1"]);
+    assert.deepEqual(readdirSync(join(folder, "thing-1")), ["proof"]);
+  });
+
+  test("a folder without its proof is not taken for a download", async () => {
+    mkdirSync(join(folder, "thing-2"));
+    await cache.cached("thing-2", "proof", "Downloading a thing", async (partial) => {
+      writeFileSync(join(partial, "proof"), "");
+    });
+    assert.ok(existsSync(join(folder, "thing-2", "proof")));
+  });
+
+  test("a finished download is not done again", async () => {
+    await cache.cached("thing-2", "proof", "Downloading a thing", () => assert.fail("It is there already."));
+  });
+
+  test("a download that ends without its proof is an error", async () => {
+    await assert.rejects(
+      cache.cached("thing-3", "proof", "Downloading a thing", async () => {}),
+      /Downloading a thing ended without proof/,
+    );
+    assert.ok(!existsSync(join(folder, "thing-3")));
+  });
+});
