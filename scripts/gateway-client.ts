@@ -5,6 +5,9 @@ import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/
 import { McpError } from "@modelcontextprotocol/sdk/types.js";
 import { manifest } from "./layout.ts";
 
+/** A question that has no answer after this long counts as failed. */
+export const PATIENCE = 60_000;
+
 export interface Position {
   readonly line: number;
   readonly character: number;
@@ -67,13 +70,21 @@ export class GatewayClient {
     return (await this.#client.listTools()).tools.map(({ name }) => name);
   }
 
-  /** The tool's payload. Rejects with a `ToolFailure` if the tool answered with an error. */
+  /**
+   * The tool's payload. A retryable error is retried for a minute; any other one, and the last retryable one, rejects as a
+   * `ToolFailure`.
+   */
   async call<Payload>(name: string, input: Record<string, unknown>): Promise<Payload> {
-    try {
-      const { structuredContent } = await this.#client.callTool({ name, arguments: input });
-      return structuredContent as Payload;
-    } catch (error) {
-      throw error instanceof McpError ? new ToolFailure(error) : error;
+    for (const deadline = Date.now() + PATIENCE; ; ) {
+      try {
+        const { structuredContent } = await this.#client.callTool({ name, arguments: input });
+        return structuredContent as Payload;
+      } catch (error) {
+        const failure = error instanceof McpError ? new ToolFailure(error) : error;
+        if (!(failure instanceof ToolFailure && failure.retryable) || Date.now() > deadline) {
+          throw failure;
+        }
+      }
     }
   }
 

@@ -31,6 +31,8 @@ export const QUIET_SETTINGS = {
   "chat.disableAIFeatures": true,
   "workbench.secondarySideBar.defaultVisibility": "hidden",
   "git.openRepositoryInParentFolders": "never",
+  // In a browser the default is to save by itself after a while; on the desktop it is this.
+  "files.autoSave": "off",
 };
 
 const CHROMIUM_ARGUMENTS = [

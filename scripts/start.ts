@@ -6,7 +6,14 @@ import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { DesktopVsCode } from "./desktop-vscode.ts";
-import { type DefinitionPayload, GatewayClient, type Location, type Page, ToolFailure } from "./gateway-client.ts";
+import {
+  type DefinitionPayload,
+  GatewayClient,
+  type Location,
+  PATIENCE,
+  type Page,
+  ToolFailure,
+} from "./gateway-client.ts";
 import { packHandover, takeConfiguration } from "./handover.ts";
 import { root } from "./layout.ts";
 import { pickSubject, type Subject } from "./pick-subject.ts";
@@ -14,8 +21,6 @@ import { command, Failure, say, step } from "./progress.mjs";
 import { RealVsCode, stopOnSignals } from "./real-vscode.ts";
 import { packVsix } from "./vsix.ts";
 
-/** A tool that has given no answer after this long counts as broken. */
-const PATIENCE = 60_000;
 /** Two equal answers this far apart are believed: right after its start a language server answers in part. */
 const SETTLED = 2_000;
 /** An answer of nothing is believed after this long. */
@@ -138,7 +143,7 @@ async function askEverything(client: GatewayClient, folder: string, subject: Sub
   return unanswered;
 }
 
-/** Asks until the answer has settled. A retryable error is retried, and so is a page whose set has been given up. */
+/** Asks until the answer has settled, and anew when a cursor was refused because the answer had not. */
 async function settled(ask: () => Promise<{ found: boolean; lines: string[] }>): Promise<string[]> {
   const started = Date.now();
   let last: { text: string; since: number } | undefined;
@@ -154,7 +159,7 @@ async function settled(ask: () => Promise<{ found: boolean; lines: string[] }>):
         return lines;
       }
     } catch (error) {
-      const again = error instanceof ToolFailure && (error.retryable || /^CURSOR_(STALE|EXPIRED)$/.test(error.code));
+      const again = error instanceof ToolFailure && /^CURSOR_(STALE|EXPIRED)$/.test(error.code);
       if (!again || Date.now() - started >= PATIENCE) {
         throw error;
       }
