@@ -1,0 +1,400 @@
+//! The way of one call through the gateway, with a stand-in for the editor and a real disk.
+
+use std::collections::VecDeque;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, Weak};
+use std::time::Duration;
+
+use gateway_core::epochs::Epoch;
+use gateway_core::error::{ErrorCode, ToolError};
+use gateway_core::limits::Limits;
+use gateway_core::location::{RawLocation, RawLocations, RawTarget, RawTargets};
+use gateway_core::position::{Position, Range};
+use gateway_core::tools::Tool;
+use gateway_server::editor::{Editor, EditorError, OpenDocument, Place};
+use gateway_server::gateway::{Gateway, Settings};
+use gateway_server::http::Access;
+use gateway_server::lifecycle::Calls;
+use gateway_server::session::Sessions;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use tokio::sync::Semaphore;
+
+/// What happens to the gateway while a question for references is on its way.
+type Meanwhile = Box<dyn FnOnce(&Gateway<StandIn>) + Send>;
+
+/// An editor that answers what the test sets. Every document has two lines, of 10 and of 20 characters.
+#[derive(Clone, Default)]
+struct StandIn(Arc<Mutex<Answers>>);
+
+#[derive(Default)]
+struct Answers {
+    references: Option<RawLocations>,
+    definition: Option<Result<RawTargets, EditorError>>,
+    meanwhile: VecDeque<Meanwhile>,
+    gateway: Weak<Gateway<StandIn>>,
+    /// If set, each question for references takes one permit before it is answered.
+    permits: Option<Arc<Semaphore>>,
+    asked: usize,
+    opened: Vec<String>,
+}
+
+impl StandIn {
+    fn set<T>(&self, change: impl FnOnce(&mut Answers) -> T) -> T {
+        change(&mut self.0.lock().expect("no test panics while it holds this"))
+    }
+}
+
+impl Editor for StandIn {
+    async fn open(&self, uri: &str, line: u32) -> Result<OpenDocument, EditorError> {
+        self.set(|answers| answers.opened.push(uri.to_owned()));
+        Ok(OpenDocument { line_count: 2, line_length: [10, 20].get(line as usize).copied() })
+    }
+
+    async fn definition(&self, _: &Place) -> Result<RawTargets, EditorError> {
+        self.set(|answers| answers.definition.clone()).unwrap_or(Err(EditorError::Unavailable))
+    }
+
+    async fn declaration(&self, _: &Place) -> Result<RawTargets, EditorError> {
+        Err(EditorError::Unavailable)
+    }
+
+    async fn references(&self, _: &Place) -> Result<RawLocations, EditorError> {
+        let (permits, meanwhile, gateway) = self.set(|answers| {
+            answers.asked += 1;
+            (answers.permits.clone(), answers.meanwhile.pop_front(), answers.gateway.upgrade())
+        });
+        if let Some(permits) = permits {
+            permits.acquire().await.expect("never closed").forget();
+        }
+        if let (Some(meanwhile), Some(gateway)) = (meanwhile, gateway) {
+            tokio::task::spawn_blocking(move || meanwhile(&gateway)).await.expect("the change is made");
+        }
+        self.set(|answers| answers.references.clone()).ok_or(EditorError::Unavailable)
+    }
+}
+
+/// A gateway over a folder of its own, with `a.ts` in it.
+struct Bench {
+    folder: TempDir,
+    root: PathBuf,
+    editor: StandIn,
+    gateway: Arc<Gateway<StandIn>>,
+}
+
+impl Bench {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let root = fs::canonicalize(folder.path()).expect("its real path").join("project");
+        fs::create_dir(&root).expect("a folder");
+        fs::write(root.join("a.ts"), "").expect("a file");
+        let editor = StandIn::default();
+        let sessions = Sessions::new(&[0; 32], "workspace", &[], Box::new(|_| {}));
+        let settings = settings(vec![root.clone()], Duration::from_secs(2));
+        let gateway = Arc::new(Gateway::new(editor.clone(), settings, sessions, "1.2.3".to_owned(), 1_000));
+        editor.set(|answers| answers.gateway = Arc::downgrade(&gateway));
+        Self { folder, root, editor, gateway }
+    }
+
+    fn uri(&self, name: &str) -> String {
+        uri_of(&self.root.join(name))
+    }
+
+    /// Lets the editor return references in `a.ts`, one on each of these lines.
+    fn refer_to(&self, lines: impl IntoIterator<Item = u32>) {
+        let items = lines.into_iter().map(|line| RawLocation { uri: 0, range: on_line(line) }).collect();
+        let references = RawLocations { uris: vec![self.uri("a.ts")], items };
+        self.editor.set(|answers| answers.references = Some(references));
+    }
+
+    async fn references(&self, changes: Value) -> Result<Value, ToolError> {
+        let mut arguments =
+            json!({ "uri": self.uri("a.ts"), "position": { "line": 0, "character": 0 }, "includeDeclaration": true });
+        for (name, value) in changes.as_object().expect("an object") {
+            arguments[name] = value.clone();
+        }
+        self.call(Tool::References, arguments).await
+    }
+
+    async fn call(&self, tool: Tool, arguments: Value) -> Result<Value, ToolError> {
+        let payload = self.gateway.call(tool, arguments, 100).await?;
+        Ok(serde_json::from_slice(&payload).expect("the payload is JSON"))
+    }
+
+    /// The cursor of the second page of two references, at one a page.
+    async fn cursor(&self) -> Value {
+        self.refer_to([1, 2]);
+        let page = self.references(json!({ "pageSize": 1 })).await.expect("a page");
+        assert!(page["nextCursor"].is_string(), "{page}");
+        page["nextCursor"].clone()
+    }
+}
+
+fn settings(roots: Vec<PathBuf>, request_timeout: Duration) -> Settings {
+    Settings { roots, access: Access::default(), limits: Limits::tightened(200, 524_288, request_timeout) }
+}
+
+fn uri_of(path: &Path) -> String {
+    format!("file://{}", path.to_str().expect("a plain path"))
+}
+
+fn on_line(line: u32) -> Range {
+    Range { start: Position { line, character: 0 }, end: Position { line, character: 1 } }
+}
+
+fn lines_of(page: &Value) -> Vec<u64> {
+    let items = page["items"].as_array().expect("items");
+    items.iter().map(|item| item["range"]["start"]["line"].as_u64().expect("a line")).collect()
+}
+
+fn stale(changed: &[Epoch]) -> ToolError {
+    ToolError::CursorStale { changed: changed.to_vec() }
+}
+
+#[tokio::test]
+async fn the_first_page_is_asked_for_afresh_and_the_next_comes_from_the_retained_set() {
+    let bench = Bench::new();
+    bench.refer_to([5, 3, 4]);
+
+    let first = bench.references(json!({ "pageSize": 2 })).await.expect("a page");
+    assert_eq!(lines_of(&first), [3, 4]);
+    let second = bench.references(json!({ "pageSize": 2, "cursor": first["nextCursor"] })).await.expect("a page");
+    assert_eq!(lines_of(&second), [5]);
+    assert_eq!(second["nextCursor"], Value::Null);
+    assert_eq!(bench.editor.set(|answers| answers.asked), 1);
+
+    let again = bench.references(json!({ "pageSize": 2 })).await.expect("a page");
+    assert_eq!(again, first);
+    assert_eq!(bench.editor.set(|answers| answers.asked), 2);
+}
+
+#[tokio::test]
+async fn each_kind_of_change_makes_a_cursor_of_references_stale_but_diagnostics_do_not() {
+    for (epoch, expected) in [
+        (Epoch::Text, Some(stale(&[Epoch::Text]))),
+        (Epoch::Fs, Some(stale(&[Epoch::Fs]))),
+        (Epoch::Roots, Some(stale(&[Epoch::Roots]))),
+        (Epoch::Diagnostics, None),
+    ] {
+        let bench = Bench::new();
+        let cursor = bench.cursor().await;
+        bench.gateway.bump(epoch);
+        assert_eq!(bench.references(json!({ "cursor": cursor })).await.err(), expected, "{epoch:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_cursor_of_before_a_reload_is_stale() {
+    let bench = Bench::new();
+    let cursor = bench.cursor().await;
+    let sessions = Sessions::new(&[0; 32], "workspace", &[], Box::new(|_| {}));
+    let settings = settings(vec![bench.root.clone()], Duration::from_secs(2));
+    let reloaded = Bench {
+        gateway: Arc::new(Gateway::new(bench.editor.clone(), settings, sessions, String::new(), 2_000)),
+        ..bench
+    };
+
+    assert_eq!(reloaded.references(json!({ "cursor": cursor })).await, Err(stale(&[])));
+}
+
+#[tokio::test]
+async fn a_server_that_changes_its_mind_makes_the_old_cursor_stale() {
+    let bench = Bench::new();
+    let old = bench.cursor().await;
+    bench.refer_to([1, 2, 3]);
+    assert!(bench.references(json!({ "cursor": old })).await.is_ok(), "until it is asked again, the old set holds");
+
+    let first = bench.references(json!({ "pageSize": 1 })).await.expect("a page");
+
+    assert_eq!(bench.references(json!({ "cursor": old })).await, Err(stale(&[Epoch::Text])));
+    let rest = bench.references(json!({ "cursor": first["nextCursor"] })).await.expect("the new set is held");
+    assert_eq!(lines_of(&rest), [2, 3]);
+}
+
+#[tokio::test]
+async fn a_change_during_the_ask_is_asked_about_once_more() {
+    let bench = Bench::new();
+    bench.refer_to([1, 2]);
+    let uri = bench.uri("a.ts");
+    let editor = bench.editor.clone();
+    let change: Meanwhile = Box::new(move |gateway| {
+        gateway.bump(Epoch::Text);
+        let items = [7, 8].map(|line| RawLocation { uri: 0, range: on_line(line) }).to_vec();
+        editor.set(|answers| answers.references = Some(RawLocations { uris: vec![uri], items }));
+    });
+    bench.editor.set(|answers| answers.meanwhile.push_back(change));
+
+    let first = bench.references(json!({ "pageSize": 1 })).await.expect("a page");
+
+    assert_eq!(bench.editor.set(|answers| answers.asked), 2);
+    assert_eq!(lines_of(&first), [7]);
+    let second = bench.references(json!({ "cursor": first["nextCursor"] })).await.expect("its cursor holds");
+    assert_eq!(lines_of(&second), [8]);
+}
+
+#[tokio::test]
+async fn a_workspace_that_does_not_hold_still_is_answered_with_a_cursor_that_is_stale() {
+    let bench = Bench::new();
+    bench.refer_to([1, 2]);
+    for _ in 0..2 {
+        bench.editor.set(|answers| answers.meanwhile.push_back(Box::new(|gateway| gateway.bump(Epoch::Fs))));
+    }
+
+    let first = bench.references(json!({ "pageSize": 1 })).await.expect("a page");
+
+    assert_eq!(bench.editor.set(|answers| answers.asked), 2);
+    assert_eq!(bench.references(json!({ "cursor": first["nextCursor"] })).await, Err(stale(&[Epoch::Fs])));
+}
+
+#[tokio::test]
+async fn a_root_removed_during_the_ask_takes_its_answer_with_it() {
+    let bench = Bench::new();
+    bench.refer_to([1]);
+    let elsewhere = bench.folder.path().join("elsewhere");
+    fs::create_dir(&elsewhere).expect("a folder");
+    // The first change alone would be asked about once more; that the roots moved always counts.
+    bench.editor.set(|answers| {
+        answers.meanwhile.push_back(Box::new(|gateway| gateway.bump(Epoch::Fs)));
+        let removal =
+            move |gateway: &Gateway<StandIn>| gateway.configure(settings(vec![elsewhere], Duration::from_secs(2)));
+        answers.meanwhile.push_back(Box::new(removal));
+    });
+
+    assert_eq!(bench.references(json!({})).await, Err(ToolError::OutsideRoots));
+}
+
+#[tokio::test]
+async fn a_root_that_becomes_another_folder_on_disk_makes_cursors_stale() {
+    let bench = Bench::new();
+    let cursor = bench.cursor().await;
+    let moved = bench.root.with_file_name("moved");
+    fs::rename(&bench.root, &moved).expect("moved");
+    assert_eq!(bench.references(json!({ "cursor": cursor })).await, Err(ToolError::NoRoots));
+
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::symlink(&moved, &bench.root).expect("a link");
+        let page = bench.references(json!({})).await.expect("a page");
+        assert_eq!(page["items"][0]["uri"], uri_of(&moved.join("a.ts")));
+        // The editor goes on knowing the folder by the name under which it was opened (D31).
+        assert_eq!(bench.editor.set(|answers| answers.opened.last().cloned()), Some(bench.uri("a.ts")));
+        let request_of_another_uri = bench.references(json!({ "cursor": cursor })).await.expect_err("another request");
+        assert_eq!(request_of_another_uri.code(), ErrorCode::CursorInvalid);
+    }
+}
+
+#[tokio::test]
+async fn a_workspace_without_roots_is_denied() {
+    let bench = Bench::new();
+    bench.gateway.configure(settings(Vec::new(), Duration::from_secs(2)));
+
+    assert_eq!(bench.references(json!({})).await, Err(ToolError::NoRoots));
+}
+
+#[tokio::test]
+async fn a_provider_that_hangs_is_given_up_at_the_time_limit() {
+    let bench = Bench::new();
+    bench.refer_to([1]);
+    bench.editor.set(|answers| answers.permits = Some(Arc::new(Semaphore::new(0))));
+    let limit = Duration::from_millis(100);
+    bench.gateway.configure(settings(vec![bench.root.clone()], limit));
+
+    assert_eq!(bench.references(json!({})).await, Err(ToolError::Timeout { limit }));
+}
+
+#[tokio::test]
+async fn identical_calls_in_flight_share_one_ask_and_a_call_after_a_change_does_not() {
+    let bench = Bench::new();
+    bench.refer_to([1]);
+    let permits = Arc::new(Semaphore::new(0));
+    bench.editor.set(|answers| answers.permits = Some(Arc::clone(&permits)));
+    let asked = |count: usize| {
+        let editor = bench.editor.clone();
+        async move {
+            while editor.set(|answers| answers.asked) < count {
+                tokio::task::yield_now().await;
+            }
+        }
+    };
+
+    let sharing = async { tokio::join!(bench.references(json!({})), bench.references(json!({ "pageSize": 7 }))) };
+    let changed = async {
+        asked(1).await;
+        bench.gateway.bump(Epoch::Text);
+        let late = bench.references(json!({}));
+        let release = async {
+            asked(2).await;
+            permits.add_permits(100);
+        };
+        tokio::join!(late, release).0
+    };
+    let both = tokio::time::timeout(Duration::from_secs(30), async { tokio::join!(sharing, changed) });
+    let ((first, second), late) = both.await.expect("the late call asks for itself");
+
+    assert_eq!(first, second);
+    assert_eq!(first, late);
+    // The shared ask, once more because of the change (D23), and the late one.
+    assert_eq!(bench.editor.set(|answers| answers.asked), 3);
+}
+
+#[tokio::test]
+async fn a_position_past_the_end_is_not_found_and_tells_where_the_end_is() {
+    let bench = Bench::new();
+    bench.refer_to([1]);
+    let at =
+        |line: u32, character: u32| bench.references(json!({ "position": { "line": line, "character": character } }));
+
+    assert!(at(1, 20).await.is_ok(), "the end of a line is a position");
+    assert_eq!(at(1, 21).await, Err(ToolError::CharacterNotFound { line: 1, character: 21, line_length: 20 }));
+    assert_eq!(at(2, 0).await, Err(ToolError::LineNotFound { line: 2, line_count: 2 }));
+}
+
+#[tokio::test]
+async fn declarations_are_removed_by_default_and_a_language_without_definitions_has_none() {
+    let bench = Bench::new();
+    bench.refer_to([1, 2, 3]);
+    let lines = |page: Result<Value, ToolError>| lines_of(&page.expect("a page"));
+
+    assert_eq!(lines(bench.references(json!({ "includeDeclaration": false })).await), [1, 2, 3]);
+
+    let target = RawTarget { uri: 0, range: on_line(9), selection: Some(on_line(2)) };
+    let targets = RawTargets { uris: vec![bench.uri("a.ts")], items: vec![target] };
+    bench.editor.set(|answers| answers.definition = Some(Ok(targets)));
+    assert_eq!(lines(bench.references(json!({ "includeDeclaration": false })).await), [1, 3]);
+    assert_eq!(lines(bench.references(json!({ "includeDeclaration": true })).await), [1, 2, 3]);
+
+    bench.editor.set(|answers| answers.definition = Some(Err(EditorError::Failed)));
+    assert_eq!(bench.references(json!({ "includeDeclaration": false })).await, Err(ToolError::ProviderFailed));
+}
+
+#[tokio::test]
+async fn a_question_that_nothing_answers_is_unavailable() {
+    let bench = Bench::new();
+    let position = json!({ "uri": bench.uri("a.ts"), "position": { "line": 0, "character": 0 } });
+
+    assert_eq!(bench.references(json!({})).await, Err(ToolError::ProviderUnavailable));
+    assert_eq!(bench.call(Tool::Definition, position).await, Err(ToolError::ProviderUnavailable));
+}
+
+#[tokio::test]
+async fn a_definition_is_a_location_of_the_selection() {
+    let bench = Bench::new();
+    let target = RawTarget { uri: 0, range: on_line(9), selection: Some(on_line(2)) };
+    let targets = RawTargets { uris: vec![bench.uri("a.ts")], items: vec![target, target] };
+    bench.editor.set(|answers| answers.definition = Some(Ok(targets)));
+
+    let arguments = json!({ "uri": bench.uri("a.ts"), "position": { "line": 0, "character": 0 } });
+    let payload = bench.call(Tool::Definition, arguments).await.expect("an answer");
+
+    assert_eq!(
+        payload,
+        json!({
+            "locations": [{
+                "uri": bench.uri("a.ts"),
+                "range": { "start": { "line": 2, "character": 0 }, "end": { "line": 2, "character": 1 } },
+            }],
+            "summary": "Found 1 definition.",
+        })
+    );
+}
