@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use crate::error::ToolError;
 use crate::keys::RootsKey;
 use crate::uri::{
-    CanonicalUri, PathStyle, below, file_uri, input_path, is_inside, joined, lossy_path_text, output_path, path_text,
+    ANOTHER_MACHINE, CanonicalUri, NamedPath, PathStyle, below, file_uri, input_path, is_inside, joined,
+    lossy_path_text, output_path, path_text,
 };
 
 /// The only way in which core learns about the file system.
@@ -83,7 +84,8 @@ impl AllowedRoots {
     /// The document that a caller's URI names. Refuses what is not a usable URI (D34), what lies outside the roots, and
     /// what does not exist inside them; of what lies outside, the error does not say whether it exists (D36).
     pub fn admit(&self, uri: &str, real: &dyn RealPaths) -> Result<Document, ToolError> {
-        let path = input_path(uri, self.style).map_err(ToolError::UriMalformed)?;
+        let named = input_path(uri, self.style).map_err(ToolError::UriMalformed)?;
+        let path = self.local(named).ok_or(ToolError::UriMalformed(ANOTHER_MACHINE))?;
         if self.is_empty() {
             return Err(ToolError::NoRoots);
         }
@@ -108,7 +110,22 @@ impl AllowedRoots {
 
     /// The path that a URI from the editor names, before anything is looked up.
     pub(crate) fn output_path(&self, uri: &str) -> Option<String> {
-        output_path(uri, self.style)
+        self.local(output_path(uri, self.style)?)
+    }
+
+    /// The path, if it may be looked up. A path on a share may only if a root lies there: the canonical URIs of such a
+    /// root name the share, and what an answer names can be asked about (D34).
+    fn local(&self, path: NamedPath) -> Option<String> {
+        match path {
+            NamedPath::Local(path) => Some(path),
+            NamedPath::Share(path) => {
+                let written = path.to_lowercase();
+                let holds = |root: &Root| {
+                    [&root.known_as, &root.real].into_iter().any(|folder| is_inside(&written, &folder.to_lowercase()))
+                };
+                self.roots.iter().any(holds).then_some(path)
+            }
+        }
     }
 
     /// As [`AllowedRoots::admit_output`], for a path from [`AllowedRoots::output_path`].

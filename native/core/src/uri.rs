@@ -107,22 +107,34 @@ fn drive_of(path: &str) -> Option<char> {
     }
 }
 
-/// The normal form of the path that a caller's URI names (D34), or why it names none. Dot segments are resolved in the
-/// decoded text, as RFC 3986 does in the URI, so an escaped `..` climbs no further than a plain one; links are resolved
-/// later, by who looks at the disk.
-pub(crate) fn input_path(uri: &str, style: PathStyle) -> Result<String, &'static str> {
+/// The path that a URI names, in normal form. Dot segments are resolved in the decoded text, so that an escaped `..`
+/// climbs as far as a plain one and no further; links are resolved later, by who looks at the disk.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum NamedPath {
+    /// A path on this machine.
+    Local(String),
+    /// A path on a Windows share. Merely looking there sends this user's credentials to another machine.
+    Share(String),
+}
+
+/// What is wrong with a URI that names another machine.
+pub(crate) const ANOTHER_MACHINE: &str =
+    "it names another machine; three slashes follow file: in the URI of a local file";
+
+/// The path that a caller's URI names (D34), or why it names none.
+pub(crate) fn input_path(uri: &str, style: PathStyle) -> Result<NamedPath, &'static str> {
     let rest = after_scheme(uri).ok_or("only file: URIs are allowed")?;
     if rest.contains(['?', '#']) {
         return Err("it has a query or a fragment; write these characters as %3F and %23 if they belong to the name");
     }
-    local_path(rest, style)
+    named_path(rest, style)
 }
 
-/// The normal form of the path that a URI from the editor names. Query and fragment are dropped (D34).
-pub(crate) fn output_path(uri: &str, style: PathStyle) -> Option<String> {
+/// The path that a URI from the editor names, its query and fragment dropped (D34).
+pub(crate) fn output_path(uri: &str, style: PathStyle) -> Option<NamedPath> {
     let rest = after_scheme(uri)?;
     let rest = rest.split(['?', '#']).next()?;
-    local_path(rest, style).ok()
+    named_path(rest, style).ok()
 }
 
 fn after_scheme(uri: &str) -> Option<&str> {
@@ -130,43 +142,61 @@ fn after_scheme(uri: &str) -> Option<&str> {
     scheme.eq_ignore_ascii_case("file").then_some(rest)
 }
 
-fn local_path(rest: &str, style: PathStyle) -> Result<String, &'static str> {
-    let path = match rest.strip_prefix("//") {
-        Some(rest) => {
-            let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
-            if !authority.is_empty() && !authority.eq_ignore_ascii_case("localhost") {
-                return Err("it names another machine; three slashes follow file: in the URI of a local file");
-            }
-            path
-        }
-        None => rest,
+fn named_path(rest: &str, style: PathStyle) -> Result<NamedPath, &'static str> {
+    let (authority, path) = match rest.strip_prefix("//") {
+        Some(rest) => rest.split_at(rest.find('/').unwrap_or(rest.len())),
+        None => ("", rest),
     };
-    if !path.starts_with('/') {
-        return Err("its path is not absolute");
+    let is_local = authority.is_empty() || authority.eq_ignore_ascii_case("localhost");
+    if !is_local && style == PathStyle::Posix {
+        return Err(ANOTHER_MACHINE);
     }
-    if has_bad_escape(path) {
+    if !path.starts_with('/') {
+        return Err(if is_local { "its path is not absolute" } else { ANOTHER_MACHINE });
+    }
+    let path = decoded(path)?;
+    match style {
+        PathStyle::Posix => Ok(NamedPath::Local(normalized(&path, style))),
+        PathStyle::Windows => {
+            let path = with_slashes(&path, style);
+            if is_local { on_drive(&path) } else { on_share(&decoded(authority)?, &path) }
+        }
+    }
+}
+
+fn decoded(text: &str) -> Result<Cow<'_, str>, &'static str> {
+    if has_bad_escape(text) {
         return Err("it has a percent sign that begins no escape; write %25 for a percent sign in a name");
     }
-    let path = percent_decode_str(path).decode_utf8().map_err(|_| "its escapes are not UTF-8")?;
-    if path.contains('\0') {
+    let text = percent_decode_str(text).decode_utf8().map_err(|_| "its escapes are not UTF-8")?;
+    if text.contains('\0') {
         return Err("it has a NUL character");
     }
-    match style {
-        PathStyle::Posix => Ok(normalized(&path, style)),
-        PathStyle::Windows => {
-            // What begins with two slashes would be a share on another machine, and looking there would send this
-            // user's credentials to it. A colon after the drive would name a stream of a file, not a file.
-            let path = with_slashes(&path, style);
-            match path.strip_prefix('/') {
-                Some(path) if drive_of(path).is_some() && !path.starts_with('/') => match path.get(2..) {
-                    Some(rest) if rest.contains(':') => Err("it has a colon after the drive letter"),
-                    Some(rest) if rest.is_empty() || rest.starts_with('/') => Ok(normalized(path, style)),
-                    _ => Err("its path is not absolute"),
-                },
-                _ => Err("its path does not begin with a drive such as /c:/"),
-            }
-        }
+    Ok(text)
+}
+
+/// The path of `/c:/…`. What begins with two slashes is no path on a drive: the system would look for a share.
+fn on_drive(path: &str) -> Result<NamedPath, &'static str> {
+    let Some(path) = path.strip_prefix('/').filter(|path| !path.starts_with('/') && drive_of(path).is_some()) else {
+        return Err("its path does not begin with a drive such as /c:/");
+    };
+    let after_drive = path.get(2..).unwrap_or_default();
+    if !after_drive.is_empty() && !after_drive.starts_with('/') {
+        return Err("its path is not absolute");
     }
+    if after_drive.contains(':') {
+        // It would name a stream of a file.
+        return Err("it has a colon after the drive letter");
+    }
+    Ok(NamedPath::Local(normalized(path, PathStyle::Windows)))
+}
+
+fn on_share(server: &str, path: &str) -> Result<NamedPath, &'static str> {
+    // `//./` and `//?/` are the system's own names for devices, not servers.
+    if matches!(server, "." | "?") || server.contains(['/', '\\', ':', '@']) || path.contains(':') {
+        return Err(ANOTHER_MACHINE);
+    }
+    Ok(NamedPath::Share(normalized(&format!("//{server}{path}"), PathStyle::Windows)))
 }
 
 fn has_bad_escape(text: &str) -> bool {
