@@ -29,6 +29,8 @@ const CHECKS: readonly Check[] = [
       }
     },
   },
+  { title: "golden keys", work: () => passes(process.execPath, ["scripts/golden-keys.ts", "--check"]) },
+  { title: "golden URIs", work: () => passes(process.execPath, ["scripts/golden-uris.ts", "--check"]) },
   {
     title: "generated types",
     work: async () => {

@@ -255,3 +255,39 @@ fn push_position(json: &mut Vec<u8>, Position { line, character }: Position) {
     json.extend_from_slice(digits.format(character).as_bytes());
     json.push(b'}');
 }
+
+/// A set of one item that weighs so much.
+#[cfg(test)]
+pub(crate) fn test_set(weight: usize) -> CanonicalSet {
+    let mut encoder = Encoder::default();
+    encoder.item(|json| json.resize(weight - size_of::<usize>(), b'1'));
+    encoder.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slice_is_the_items_it_names_joined_by_commas() {
+        let mut encoder = Encoder::default();
+        for item in ["1", "22", "333"] {
+            encoder.item(|json| json.extend_from_slice(item.as_bytes()));
+        }
+        let set = encoder.finish();
+        let slices = [
+            ((0, 3), "1,22,333"),
+            ((0, 1), "1"),
+            ((1, 1), "22"),
+            ((1, 2), "22,333"),
+            ((2, 9), "333"),
+            ((0, usize::MAX), "1,22,333"),
+            ((3, 1), ""),
+            ((usize::MAX, 1), ""),
+            ((1, 0), ""),
+        ];
+        for ((offset, size), expected) in slices {
+            assert_eq!(set.slice(offset, size), expected.as_bytes(), "{size} from {offset}");
+        }
+    }
+}

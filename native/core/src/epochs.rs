@@ -103,3 +103,43 @@ impl EpochHistory {
         self.epochs.peek(key).map(|earlier| now.changed_since(earlier, tool)).unwrap_or_default()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key(number: usize) -> SnapshotKey {
+        SnapshotKey::claimed(number.to_string())
+    }
+
+    #[test]
+    fn each_tool_depends_on_the_epochs_that_the_contract_names() {
+        let mut epochs = Epochs { roots: 1, text: 2, fs: 3, diagnostics: 4 };
+        assert_eq!(epochs.tuple_of(Tool::References), "1,2,3");
+        assert_eq!(epochs.tuple_of(Tool::WorkspaceSymbols), "1,2,3");
+        assert_eq!(epochs.tuple_of(Tool::DiagnosticsWorkspace), "1,3,4");
+
+        let before = epochs;
+        for epoch in [Epoch::Diagnostics, Epoch::Fs, Epoch::Text, Epoch::Roots] {
+            epochs.bump(epoch);
+        }
+        assert_eq!(epochs, Epochs { roots: 2, text: 3, fs: 4, diagnostics: 5 });
+        let changed = epochs.changed_since(&before, Tool::References);
+        assert_eq!(changed, [Epoch::Roots, Epoch::Text, Epoch::Fs]);
+        let changed = epochs.changed_since(&before, Tool::DiagnosticsWorkspace);
+        assert_eq!(changed, [Epoch::Roots, Epoch::Fs, Epoch::Diagnostics]);
+    }
+
+    #[test]
+    fn the_last_1024_keys_are_remembered() {
+        let mut history = EpochHistory::default();
+        let now = Epochs { text: 1, ..Epochs::default() };
+        for number in 0..=1_024 {
+            history.remember(key(number), Epochs::default());
+        }
+        let changed = |number| history.changed_since(&key(number), &now, Tool::References);
+        assert_eq!(changed(0), []);
+        assert_eq!(changed(1), [Epoch::Text]);
+        assert_eq!(changed(1_024), [Epoch::Text]);
+    }
+}

@@ -95,3 +95,22 @@ fn sha256_hex(text: &str) -> String {
         hex
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::uri::PathStyle;
+
+    #[test]
+    fn the_roots_are_hashed_as_canonical_json() {
+        let uris = ["/a b", "/é/😀", "/z"].map(|path| CanonicalUri::of_real_path(path, PathStyle::Posix));
+        let texts = uris.each_ref().map(CanonicalUri::as_str);
+        let canonical = serde_jcs::to_string(&texts).unwrap();
+        assert_eq!(RootsKey::derive(&uris).as_str(), sha256_hex(&canonical));
+    }
+
+    #[test]
+    fn a_hash_is_64_lower_case_digits() {
+        assert_eq!(sha256_hex("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+    }
+}

@@ -107,3 +107,21 @@ impl<'a, S: Fn(usize, bool) -> String> Page<'a, S> {
 }
 
 const BEFORE_ITEMS: &[u8] = br#"{"items":["#;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::limits::REQUEST_TIMEOUT;
+
+    #[test]
+    fn a_page_size_is_clamped_between_1_and_the_maximum_in_force() {
+        let default = Limits::default();
+        let tight = Limits::tightened(7, 100_000, REQUEST_TIMEOUT);
+        let sizes = [(None, 100, 7), (Some(0), 1, 1), (Some(7), 7, 7), (Some(8), 8, 7), (Some(201), 200, 7)];
+        for (asked, by_default, tightened) in sizes {
+            assert_eq!(PageSize::clamped(asked, &default).get(), by_default, "{asked:?}");
+            assert_eq!(PageSize::clamped(asked, &tight).get(), tightened, "{asked:?}");
+        }
+        assert_eq!(PageSize::clamped(Some(u64::MAX), &default).get(), 200);
+    }
+}

@@ -77,3 +77,23 @@ fn coordinate<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u32, D::Erro
 
     deserializer.deserialize_any(Coordinate)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(line: &str, character: &str) -> Option<Position> {
+        serde_json::from_str(&format!(r#"{{"line":{line},"character":{character}}}"#)).ok()
+    }
+
+    #[test]
+    fn a_position_is_two_integers_from_0_to_the_largest_coordinate() {
+        assert_eq!(read("0", "2147483647"), Some(Position { line: 0, character: MAX_COORDINATE }));
+        assert_eq!(read("3.0", "2147483647.0"), Some(Position { line: 3, character: MAX_COORDINATE }));
+        assert_eq!(read("1e1", "-0.0"), Some(Position { line: 10, character: 0 }));
+        for not_a_coordinate in ["2147483648", "-1", "1.5", "2147483648.0", "1e30", "-1e30", "null", "\"1\"", "true"] {
+            assert_eq!(read("0", not_a_coordinate), None, "{not_a_coordinate}");
+            assert_eq!(read(not_a_coordinate, "0"), None, "{not_a_coordinate}");
+        }
+    }
+}

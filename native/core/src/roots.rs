@@ -154,3 +154,40 @@ impl Root {
         Some(Self { known_as, real })
     }
 }
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+
+    use super::*;
+
+    /// Every path leads to the same place, whose name is not Unicode.
+    struct NotUnicode(&'static [u8]);
+
+    impl RealPaths for NotUnicode {
+        fn real_path(&self, path: &Path) -> Result<PathBuf, Unresolved> {
+            Ok(if path == Path::new("/ws") { path.to_owned() } else { OsStr::from_bytes(self.0).into() })
+        }
+    }
+
+    fn roots() -> AllowedRoots {
+        let folders = ["/ws", "/gone/\u{fffd}", "relative"].map(PathBuf::from);
+        AllowedRoots::resolve_in_style(&folders, &NotUnicode(b"/\xff"), PathStyle::Posix)
+    }
+
+    #[test]
+    fn roots_without_a_name_in_unicode_or_from_the_root_of_the_disk_are_counted_as_unresolved() {
+        assert_eq!(roots().unresolved(), 2);
+        assert!(!roots().is_empty());
+    }
+
+    #[test]
+    fn a_real_path_that_is_not_unicode_is_unresolvable_inside_and_denied_outside() {
+        let inside = NotUnicode(b"/ws/\xff/a.ts");
+        assert_eq!(roots().admit("file:///ws/link", &inside), Err(ToolError::UriUnresolvable));
+        assert_eq!(roots().admit_output("file:///ws/link", &inside), None);
+        let outside = NotUnicode(b"/outside/\xff/a.ts");
+        assert_eq!(roots().admit("file:///ws/link", &outside), Err(ToolError::OutsideRoots));
+    }
+}

@@ -91,3 +91,81 @@ impl Snapshots {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::canonical::test_set;
+
+    const NOW: Duration = Duration::from_secs(1_000);
+
+    fn key(name: &str) -> SnapshotKey {
+        SnapshotKey::claimed(name.to_owned())
+    }
+
+    fn of_weight(weight: usize) -> Arc<Retained> {
+        let retained = Retained { set: test_set(weight), omitted: 0 };
+        assert_eq!(retained.set.weight(), weight);
+        Arc::new(retained)
+    }
+
+    #[test]
+    fn a_set_of_exactly_the_cap_is_retained_and_one_byte_more_is_not() {
+        let mut snapshots = Snapshots::default();
+        assert_eq!(snapshots.retain(key("a"), of_weight(MAX_SNAPSHOT_BYTES), NOW), Ok(()));
+        assert!(snapshots.get(&key("a"), NOW).is_some());
+
+        let bytes = MAX_SNAPSHOT_BYTES + 1;
+        let refusal = ToolError::SnapshotTooLarge { bytes, max_bytes: MAX_SNAPSHOT_BYTES };
+        assert_eq!(snapshots.retain(key("b"), of_weight(bytes), NOW), Err(refusal));
+        assert!(snapshots.get(&key("b"), NOW).is_none());
+        assert!(snapshots.get(&key("a"), NOW).is_some(), "what was held is still held");
+    }
+
+    #[test]
+    fn the_set_used_longest_ago_makes_room() {
+        let mut snapshots = Snapshots::default();
+        let quarter = MAX_SNAPSHOTS_BYTES / 4 - 2;
+        for name in ["a", "b", "c", "d"] {
+            snapshots.retain(key(name), of_weight(quarter), NOW).unwrap();
+        }
+        assert!(snapshots.get(&key("a"), NOW).is_some());
+
+        snapshots.retain(key("e"), of_weight(quarter), NOW).unwrap();
+
+        let held = ["a", "b", "c", "d", "e"].map(|name| snapshots.get(&key(name), NOW).is_some());
+        assert_eq!(held, [true, false, true, true, true]);
+    }
+
+    #[test]
+    fn many_small_sets_are_held_together() {
+        let mut snapshots = Snapshots::default();
+        for name in 0..10_000 {
+            snapshots.retain(key(&name.to_string()), of_weight(100), NOW).unwrap();
+        }
+        assert!(snapshots.get(&key("0"), NOW).is_some());
+    }
+
+    #[test]
+    fn a_set_expires_when_it_was_not_used_for_its_lifetime() {
+        let mut snapshots = Snapshots::default();
+        snapshots.retain(key("used"), of_weight(100), NOW).unwrap();
+        snapshots.retain(key("unused"), of_weight(100), NOW).unwrap();
+        let after = NOW + SNAPSHOT_LIFETIME;
+        let just_before = after.saturating_sub(Duration::from_millis(1));
+        assert!(snapshots.get(&key("used"), just_before).is_some());
+
+        assert!(snapshots.get(&key("used"), after).is_some());
+        assert!(snapshots.get(&key("unused"), after).is_none());
+        assert!(snapshots.get(&key("used"), after + SNAPSHOT_LIFETIME).is_none());
+        assert!(snapshots.held.is_empty(), "an expired set takes no memory");
+    }
+
+    #[test]
+    fn a_set_replaces_the_one_under_the_same_key() {
+        let mut snapshots = Snapshots::default();
+        snapshots.retain(key("a"), of_weight(100), NOW).unwrap();
+        snapshots.retain(key("a"), of_weight(200), NOW).unwrap();
+        assert_eq!(snapshots.get(&key("a"), NOW), Some(of_weight(200)));
+    }
+}

@@ -1,6 +1,7 @@
 //! The cases under test/golden: what is asked, what is on disk, what the editor returned, and the payload or error that
 //! has to come of it, byte for byte.
-#![expect(clippy::disallowed_methods, reason = "tests read their cases from files")]
+#![expect(clippy::disallowed_methods, clippy::disallowed_macros, reason = "tests read their cases from files")]
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod in_memory;
 
@@ -143,6 +144,7 @@ enum Returned {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[expect(clippy::struct_field_names, reason = "the names are the editor's")]
 struct Link {
     target_uri: String,
     target_range: Range,
