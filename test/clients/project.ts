@@ -37,7 +37,8 @@ export async function writeProject(folder: string): Promise<Project> {
     ...uses.map((_, index) => ({ uri: uriOf(name), range: onLine(index + 1, 4, 9) })),
   ]);
   const twice = references.slice(10, 20);
-  const outside = { uri: URI.file(path.join(folder, "..", "elsewhere.ts")).toString(), range: onLine(0, 0, 1) };
+  // This very file exists, and lies outside.
+  const outside = { uri: URI.file(import.meta.filename).toString(), range: onLine(0, 0, 1) };
   return {
     provider: {
       definition: [

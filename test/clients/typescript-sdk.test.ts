@@ -88,7 +88,7 @@ test("a definition is answered, and what lies outside the roots is counted and n
 
   assert.deepEqual(await call(client, "vscode.lsp.definition", project.place), {
     locations: [project.definition],
-    summary: "Found 1 definition; 1 outside the allowed roots were left out.",
+    summary: "Found 1 definition; 1 outside the allowed roots was left out.",
   });
 });
 
