@@ -167,7 +167,7 @@ fn is_loopback(authority: &str) -> bool {
 fn is_authorized(header: &str, tokens: &[String]) -> bool {
     let Some((scheme, token)) = header.split_once(' ') else { return false };
     let token = token.trim_start_matches(' ');
-    if !scheme.eq_ignore_ascii_case("bearer") || token.is_empty() {
+    if !scheme.eq_ignore_ascii_case("bearer") {
         return false;
     }
     let matches = |valid: &String| valid.as_bytes().ct_eq(token.as_bytes());

@@ -92,8 +92,10 @@ async fn a_body_that_never_arrives_is_answered_408() {
     bytes.pop();
     connection.write(&bytes).await;
     tokio::time::pause();
+    let began = Instant::now();
     let answer = String::from_utf8(connection.closed_whenever().await).unwrap();
     assert!(answer.starts_with("HTTP/1.1 408 "), "{answer}");
+    assert!((10..100).contains(&began.elapsed().as_secs()), "{:?}", began.elapsed());
 }
 
 #[tokio::test]
@@ -133,14 +135,18 @@ async fn stopping_lets_a_call_that_ends_in_time_be_answered() {
 }
 
 #[tokio::test]
-async fn stopping_does_not_wait_for_a_call_that_hangs() {
+async fn stopping_drops_a_call_that_hangs_and_does_not_make_idle_connections_wait_for_it() {
     let mut server = Server::start().await;
     let session = server.session().await;
     server.gateway.behave(Behaviour::Hang);
+    let mut idle = server.connect().await;
+    idle.send(&Request::initialize()).await;
     let mut connection = server.connect().await;
     connection.write(&call().in_session(&session).bytes()).await;
     patiently(server.gateway.started.notified()).await;
     server.shutdown.cancel();
+    assert!(idle.closed().await.is_empty());
+    assert!(!server.served.is_finished());
     patiently(&mut server.served).await.unwrap();
     patiently(server.gateway.dropped.notified()).await;
     assert!(connection.closed().await.is_empty());
