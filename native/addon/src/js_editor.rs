@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use gateway_core::location::{RawLocations, RawTargets};
 use gateway_server::editor::{Editor, EditorError, OpenDocument, Place};
-use napi::Status;
 use napi::bindgen_prelude::{FnArgs, FromNapiValue, Promise, TypeName, Uint32ArraySlice, ValueType};
-use napi::sys::{napi_env, napi_value};
+use napi::sys::{napi_env, napi_is_promise, napi_value};
 use napi::threadsafe_function::{ThreadsafeFunction, ThreadsafeFunctionCallMode};
+use napi::{Error, Status, check_status};
 use napi_derive::napi;
 use serde_json::json;
 
@@ -23,15 +23,25 @@ const OFFER_AGAIN_AFTER: Duration = Duration::from_millis(10);
 
 /// Asks one question; the answer comes as rows. It holds neither the process nor the editor's window alive, and it takes
 /// a bounded number of questions at once.
-pub(crate) type Ask = ThreadsafeFunction<
-    FnArgs<(u32, String)>,
-    Promise<Answer>,
-    FnArgs<(u32, String)>,
-    Status,
-    false,
-    true,
-    WAITING_QUESTIONS,
->;
+pub(crate) type Ask =
+    ThreadsafeFunction<FnArgs<(u32, String)>, Promised, FnArgs<(u32, String)>, Status, false, true, WAITING_QUESTIONS>;
+
+/// The promise that the callback returned. Anything else is refused before it is touched: where a `then` is missing or is
+/// not a promise's own, looking for it leaves an exception behind that would be reported as the editor's.
+pub struct Promised(Promise<Answer>);
+
+impl FromNapiValue for Promised {
+    unsafe fn from_napi_value(env: napi_env, value: napi_value) -> napi::Result<Self> {
+        let mut is_promise = false;
+        // SAFETY: the caller vouches for `env` and `value`, and `is_promise` outlives the call.
+        check_status!(unsafe { napi_is_promise(env, value, &raw mut is_promise) })?;
+        if !is_promise {
+            return Err(Error::new(Status::InvalidArg, "the callback returned no promise"));
+        }
+        // SAFETY: as above.
+        Ok(Self(unsafe { Promise::from_napi_value(env, value) }?))
+    }
+}
 
 /// What the callback resolves to.
 #[napi(object, object_to_js = false)]
@@ -109,7 +119,7 @@ impl JsEditor {
     async fn offer(&self, question: Question, request: String) -> napi::Result<Answer> {
         loop {
             match self.ask.call_async_catch((question as u32, request.clone()).into()).await {
-                Ok(promise) => return promise.await,
+                Ok(Promised(promise)) => return promise.await,
                 Err(error) if error.status == Status::QueueFull => tokio::time::sleep(OFFER_AGAIN_AFTER).await,
                 Err(error) => return Err(error),
             }

@@ -1,0 +1,144 @@
+// The process that the tests of the addon start: it loads the built addon, stands in for the editor, and does what lines
+// on its stdin say, answering each with one line on its stdout. When stdin ends, nothing of its own holds it any more.
+
+import { existsSync } from "node:fs";
+import { createRequire } from "node:module";
+import { createInterface } from "node:readline";
+import type * as Native from "../../extension/native.d.ts";
+import { noProvider, notFound, packLocations, packOpen, packTargets, QUESTION } from "../../extension/rows.ts";
+import { addonFile } from "../../scripts/layout.ts";
+import { JUNK } from "./junk.ts";
+
+/** How the stand-in answers questions for references and definitions from now on. */
+export interface Behaviour {
+  /** Locations to answer with. */
+  readonly items?: readonly object[];
+  /** A name from `JUNK`. */
+  readonly junk?: string;
+  /** Rejects with this message. */
+  readonly fails?: string;
+  /** Never answers, and tells when it was asked. */
+  readonly hangs?: true;
+  readonly says?: "no provider" | "not found";
+}
+
+export interface Commands {
+  start: { options: Native.GatewayOptions };
+  configure: { options: Native.GatewayOptions };
+  behave: Behaviour;
+  bump: { kind: string };
+  stop: Record<string, never>;
+  /** Starts two stops at once. */
+  stopTwice: Record<string, never>;
+  /** Blocks the thread until the file exists; this is answered before. */
+  blockUntil: { file: string };
+  /** Throws from the log callback from now on. */
+  throwFromLog: Record<string, never>;
+  /** What was seen so far. */
+  report: Record<string, never>;
+}
+
+/** A line of stdin. */
+type Command = { [C in keyof Commands]: { command: C; argument: Commands[C] } }[keyof Commands];
+
+export interface Report {
+  readonly log: readonly { readonly level: number; readonly line: string }[];
+  readonly ended: readonly (readonly string[])[];
+  /** What reached the process as uncaught. */
+  readonly uncaught: readonly string[];
+}
+
+const native: typeof Native = createRequire(import.meta.url)(addonFile);
+const log: { level: number; line: string }[] = [];
+const ended: string[][] = [];
+const uncaught: string[] = [];
+let behaviour: Behaviour = { items: [] };
+let gateway: Native.Gateway | undefined;
+let logThrows = false;
+
+process.on("uncaughtException", (error) => uncaught.push(String(error)));
+process.on("unhandledRejection", (error) => uncaught.push(String(error)));
+
+for await (const line of createInterface({ input: process.stdin })) {
+  try {
+    tell({ done: (await obey(JSON.parse(line))) ?? null });
+  } catch (error) {
+    tell({ failed: error instanceof Error ? error.message : String(error) });
+  }
+}
+
+async function obey({ command, argument }: Command): Promise<unknown> {
+  switch (command) {
+    case "start":
+      gateway = await native.Gateway.start(argument.options, ask, (level, written) => {
+        log.push({ level, line: written });
+        if (logThrows) {
+          throw new Error("the log is broken");
+        }
+      });
+      return gateway.port;
+    case "configure":
+      return running().configure(argument.options);
+    case "behave":
+      behaviour = argument;
+      return;
+    case "bump":
+      return running().bump(argument.kind as "text");
+    case "stop":
+      return running().stop();
+    case "stopTwice":
+      await Promise.all([running().stop(), running().stop()]);
+      return;
+    case "blockUntil":
+      setImmediate(() => {
+        while (!existsSync(argument.file));
+      });
+      return;
+    case "throwFromLog":
+      logThrows = true;
+      return;
+    case "report":
+      return { log, ended, uncaught } satisfies Report;
+  }
+}
+
+function running(): Native.Gateway {
+  if (gateway === undefined) {
+    throw new Error("no gateway was started");
+  }
+  return gateway;
+}
+
+function ask(question: number, request: string): Promise<Native.Answer> {
+  switch (question) {
+    case QUESTION.open:
+      return Promise.resolve(packOpen(1000, 1000));
+    case QUESTION.sessionsEnded:
+      ended.push(JSON.parse(request));
+      return Promise.reject(new Error("nothing keeps these"));
+    case QUESTION.references:
+      return behave(packLocations);
+    default:
+      return behave(packTargets);
+  }
+}
+
+/** Not an async function, since some of the junk is thrown before there is a promise. */
+function behave(pack: (items: unknown) => Native.Answer): Promise<Native.Answer> {
+  const { items, junk, fails, hangs, says } = behaviour;
+  if (hangs) {
+    tell({ asked: true });
+    return new Promise(() => {});
+  }
+  if (junk !== undefined) {
+    return JUNK[junk]?.() as Promise<Native.Answer>;
+  }
+  if (fails !== undefined) {
+    return Promise.reject(new Error(fails));
+  }
+  return Promise.resolve(says === "no provider" ? noProvider() : says === "not found" ? notFound() : pack(items));
+}
+
+function tell(line: object): void {
+  process.stdout.write(`${JSON.stringify(line)}\n`);
+}

@@ -1,0 +1,90 @@
+// What a callback can come back with instead of an answer, by a name for each.
+
+import type { Answer } from "../../extension/native.d.ts";
+import { packLocations } from "../../extension/rows.ts";
+
+const uri = "file:///x";
+const position = { line: 0, character: 0 };
+const range = { start: position, end: position };
+
+function rows(...cells: number[]): Answer {
+  return { outcome: 0, text: uri, cells: new Uint32Array(cells) };
+}
+
+/** Every one of these has to end in the same error as a provider that fails. */
+export const JUNK: Readonly<Record<string, () => unknown>> = {
+  "throws before it returns a promise": () => {
+    throw new Error("thrown");
+  },
+  "throws a text": () => {
+    throw "thrown";
+  },
+  "throws a symbol": () => {
+    throw Symbol("thrown");
+  },
+  "throws nothing": () => {
+    throw undefined;
+  },
+  "rejects with an error": async () => {
+    throw new Error("rejected");
+  },
+  "rejects with a text": () => Promise.reject("rejected"),
+  "rejects with a symbol": () => Promise.reject(Symbol("rejected")),
+  "rejects with nothing": () => Promise.reject(),
+  "rejects with an object that cannot be looked at": () => Promise.reject(unreadable()),
+  "returns no promise": () => rows(1, uri.length, 0, 0, 0, 0, 0),
+  "returns something that is only like a promise": () => ({
+    // biome-ignore lint/suspicious/noThenProperty: this is what VS Code's own Thenable looks like.
+    then: (resolve: (answer: Answer) => void) => resolve(rows(1, uri.length, 0, 0, 0, 0, 0)),
+  }),
+  "answers nothing": async () => undefined,
+  "answers null": async () => null,
+  "answers a number": async () => 7,
+  "answers a list": async () => [],
+  "answers an empty object": async () => ({}),
+  "answers an object that cannot be looked at": async () => unreadable(),
+  "has a text as its outcome": async () => ({ ...rows(0), outcome: "0" }),
+  "has an unknown outcome": async () => ({ ...rows(0), outcome: 3 }),
+  "has a negative outcome": async () => ({ ...rows(0), outcome: -1 }),
+  "has no text": async () => ({ outcome: 0, cells: new Uint32Array(1) }),
+  "has a number as its text": async () => ({ ...rows(0), text: 5 }),
+  "has no cells": async () => ({ outcome: 0, text: "" }),
+  "has a plain list as its cells": async () => ({ outcome: 0, text: "", cells: [0] }),
+  "has bytes as its cells": async () => ({ outcome: 0, text: "", cells: new Uint8Array(4) }),
+  "has cells of which nothing is left": async () => {
+    const memory = new ArrayBuffer(8);
+    const answer = { ...rows(), cells: new Uint32Array(memory) };
+    structuredClone(memory, { transfer: [memory] });
+    return answer;
+  },
+  "counts more strings than there are": async () => rows(2, uri.length),
+  "counts absurdly many strings": async () => rows(0xffff_ffff, uri.length),
+  "has strings longer than its text": async () => rows(1, uri.length + 1),
+  "has text that belongs to no string": async () => rows(1, uri.length - 1),
+  "has a row that is cut off": async () => rows(1, uri.length, 0, 0, 0, 0),
+  "names a string that is not there": async () => rows(1, uri.length, 1, 0, 0, 0, 0),
+  "has a coordinate that is too large": async () => rows(1, uri.length, 0, 0, 0, 0, 0x8000_0000),
+  "packs no list": async () => packLocations({ uri, range }),
+  "packs a list with a hole": async () => packLocations(new Array(1)),
+  "packs an item without a range": async () => packLocations([{ uri, range }, { uri }]),
+  "packs an item without a URI": async () => packLocations([{ range }]),
+  "packs a negative line": async () =>
+    packLocations([{ uri, range: { start: { line: -1, character: 0 }, end: position } }]),
+  "packs a line that is no number": async () =>
+    packLocations([{ uri, range: { start: { line: Number.NaN, character: 0 }, end: position } }]),
+};
+
+function unreadable(): object {
+  return new Proxy(
+    {},
+    {
+      get(_, name) {
+        if (name === "then") {
+          return undefined;
+        }
+        throw new Error("do not look");
+      },
+      has: () => true,
+    },
+  );
+}
