@@ -96,4 +96,16 @@ mod tests {
             assert_eq!(read(not_a_coordinate, "0"), None, "{not_a_coordinate}");
         }
     }
+
+    #[test]
+    fn a_place_exists_up_to_the_end_of_the_last_line() {
+        let check = |line, character, line_length| Position { line, character }.check(10, line_length);
+        let no_line = |line| Err(ToolError::LineNotFound { line, line_count: 10 });
+        assert_eq!(check(9, 0, Some(0)), Ok(()));
+        assert_eq!(check(9, 4, Some(4)), Ok(()));
+        assert_eq!(check(9, 5, Some(4)), Err(ToolError::CharacterNotFound { line: 9, character: 5, line_length: 4 }));
+        assert_eq!(check(10, 0, None), no_line(10));
+        assert_eq!(check(10, 0, Some(4)), no_line(10), "an editor that contradicts itself is not believed");
+        assert_eq!(check(3, 0, None), no_line(3));
+    }
 }
