@@ -1,6 +1,6 @@
 // The desktop VS Code that is installed here, with user data of its own.
 
-import { spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -13,6 +13,7 @@ import { onPath } from "./system-packages.ts";
 export class DesktopVsCode {
   readonly #program: string;
   readonly #folder: string;
+  #window: ChildProcess | undefined;
   #ended: Promise<void> = Promise.resolve();
   #stopped: Promise<void> | undefined;
 
@@ -52,6 +53,7 @@ export class DesktopVsCode {
     const args = [...this.#arguments(), "--new-window", "--wait", folder];
     // With --wait the command line lives as long as the window does.
     const window = spawn(this.#program, args, { env: this.#environment(), stdio: "ignore" });
+    this.#window = window;
     this.#ended = new Promise((resolve, reject) => window.once("exit", () => resolve()).once("error", reject));
     return { handover: handoverFiles(join(this.#folder, "handover"), folder) };
   }
@@ -69,7 +71,10 @@ export class DesktopVsCode {
 
   async #stop(): Promise<void> {
     writeFileSync(join(this.#folder, "handover", "quit"), "");
+    // An editor that does not listen any more is left to the person in front of it.
+    const giveUp = setTimeout(() => this.#window?.kill(), 15_000);
     await this.#ended;
+    clearTimeout(giveUp);
     rmSync(this.#folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
   }
 
