@@ -1,0 +1,70 @@
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, test } from "node:test";
+import { parseConfiguration } from "../../scripts/handover.ts";
+import { root } from "../../scripts/layout.ts";
+import { statusFor } from "./gateway-window.ts";
+
+interface Ended {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+describe("npm start", () => {
+  test("prints what every tool answered and how to connect, stays up until Ctrl-C, and leaves nothing behind", async () => {
+    let endpoint = "";
+    const { code, stdout, stderr } = await start([], async (printed, interrupt) => {
+      const configuration = /^Client configuration:\n(\{[\s\S]*?^\})$/m.exec(printed)?.[1];
+      if (configuration !== undefined && /^Where to look: /m.test(printed) && endpoint === "") {
+        const { url, token } = parseConfiguration(configuration);
+        endpoint = url;
+        assert.equal(await statusFor(url, token), 200);
+        interrupt();
+      }
+    });
+    assert.equal(code, 0, stderr);
+    assert.match(stdout, /^vscode\.lsp\.definition .*\n {2}Found 1 definition\.\n {2}src\/ship\.ts:9:14$/m);
+    assert.match(stdout, /^vscode\.lsp\.references .*\n {2}17 items on 1 page\n {2}src\/berth\.ts:1:15$/m);
+    assert.equal(stdout.match(/^vscode\.lsp\.\S+ {2}\(/gm)?.length, 7);
+    assert.match(stdout, new RegExp(`^Endpoint: ${endpoint}$`, "m"));
+    await assert.rejects(statusFor(endpoint, "any"), "Nothing listens any more.");
+  });
+
+  test("says in one sentence that a folder has nothing to ask about", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "gateway-empty-"));
+    const { code, stderr } = await start([folder, "--once"], () => {});
+    rmSync(folder, { recursive: true });
+    assert.equal(code, 1);
+    assert.match(stderr, /^Nothing to ask about was found in [^\n]*: give a folder [^\n]*\n$/);
+  });
+});
+
+/** Runs the command to its end; `watch` sees all it has printed so far, each time it prints. */
+function start(
+  args: readonly string[],
+  watch: (stdout: string, interrupt: () => void) => void | Promise<void>,
+): Promise<Ended> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, [join(root, "scripts", "start.ts"), ...args], {
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    let stdout = "";
+    let stderr = "";
+    child.stdout.setEncoding("utf8").on("data", (text: string) => {
+      stdout += text;
+      Promise.resolve(watch(stdout, () => child.kill("SIGINT"))).catch((error: unknown) => {
+        child.kill("SIGINT");
+        reject(error);
+      });
+    });
+    child.stderr.setEncoding("utf8").on("data", (text: string) => {
+      stderr += text;
+    });
+    child.on("error", reject);
+    child.on("close", (code) => resolve({ code, stdout, stderr }));
+  });
+}
