@@ -78,7 +78,7 @@ fn relevant_to(tool: Tool) -> &'static [Epoch] {
 }
 
 /// How many snapshot keys are remembered (D35).
-const REMEMBERED: NonZeroUsize = NonZeroUsize::new(1_024).unwrap();
+const REMEMBERED: NonZeroUsize = NonZeroUsize::MIN.saturating_add(1_023);
 
 /// The epochs of the last snapshot keys that were derived, so that a stale cursor can be told what moved (D35).
 #[derive(Debug)]

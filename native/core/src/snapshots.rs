@@ -53,7 +53,7 @@ impl WeightScale<SnapshotKey, Held> for ByWeight {
 }
 
 /// The LRU counts one for each entry besides its weight and keeps the sum below its capacity.
-const CAPACITY: NonZeroUsize = NonZeroUsize::new(MAX_SNAPSHOTS_BYTES).unwrap();
+const CAPACITY: NonZeroUsize = NonZeroUsize::MIN.saturating_add(MAX_SNAPSHOTS_BYTES - 1);
 
 impl Default for Snapshots {
     fn default() -> Self {

@@ -62,16 +62,11 @@ impl<E: Editor> Gateway<E> {
         arguments: Value,
         envelope_bytes: usize,
     ) -> Result<Vec<u8>, ToolError> {
-        let begun = Instant::now();
         let limit = self.limits().request_timeout();
-        let answer = match timeout(limit, self.answer_untimed(tool, arguments, envelope_bytes)).await {
+        match timeout(limit, self.answer_untimed(tool, arguments, envelope_bytes)).await {
             Ok(answer) => answer,
             Err(_) => Err(ToolError::Timeout { limit }),
-        };
-        let outcome = answer.as_ref().map_or_else(|error| error.code().as_str(), |_| "answered");
-        let bytes = answer.as_ref().map_or(0, Vec::len);
-        tracing::info!(tool = tool.name(), outcome, bytes, ms = begun.elapsed().as_millis(), "call");
-        answer
+        }
     }
 
     async fn answer_untimed(

@@ -2,6 +2,7 @@
 
 use std::future::Future;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
 use gateway_core::error::ToolError;
 use gateway_core::limits::Limits;
@@ -152,6 +153,7 @@ impl<G: Calls> Lifecycle<G> {
             ToolError::InvalidParams(format!("There is no tool of this name; the tools are {names}."))
         })?;
         let arguments = params.remove("arguments").unwrap_or_else(|| json!({}));
+        let begun = Instant::now();
         let envelope = Envelope::of_tool(id);
         let envelope_bytes = envelope.bytes();
 
@@ -181,10 +183,9 @@ impl<G: Calls> Lifecycle<G> {
             }
             Ok(envelope.around(&payload))
         });
-        match &body {
-            Ok(body) => tracing::debug!(tool = tool.name(), bytes = body.len(), "answered"),
-            Err(error) => tracing::debug!(tool = tool.name(), code = error.code().as_str(), "refused"),
-        }
+        let outcome = body.as_ref().map_or_else(|error| error.code().as_str(), |_| "answered");
+        let bytes = body.as_ref().map_or(0, Vec::len);
+        tracing::info!(tool = tool.name(), outcome, bytes, ms = begun.elapsed().as_millis(), "call");
         Ok(body?)
     }
 }
