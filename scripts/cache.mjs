@@ -104,10 +104,11 @@ export async function npmInstall(folder, dependencies, { scripts = false, env = 
  * @param {{ cwd: string, env?: NodeJS.ProcessEnv }} place
  */
 export async function npm(failed, args, { cwd, env = process.env }) {
-  // What an outer npm tells its scripts about the outer package would be taken for options by the inner one.
+  // What an outer npm tells its scripts about its own package and Node would be believed of the inner one.
   const clean = Object.fromEntries(
     Object.entries(env).filter(
-      ([name]) => !/^npm_(package|lifecycle|command|config_(local_prefix|loglevel))/.test(name),
+      ([name]) =>
+        !/^npm_(package|lifecycle|command|node_execpath|config_(local_prefix|loglevel|user_agent))/.test(name),
     ),
   );
   const own = process.env["npm_execpath"];
