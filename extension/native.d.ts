@@ -9,7 +9,8 @@ export declare class Gateway {
   get port(): number
   /**
    * Puts other options in force, and resolves once they are: the next request meets them. Rejects, with nothing
-   * changed, if they cannot be used; the session key and the workspace take a new gateway.
+   * changed, if they cannot be used; the session key and the workspace take a new gateway. Wait for one
+   * configuration before the next: two at once may take effect in either order.
    */
   configure(options: GatewayOptions): Promise<void>
   /** Counts one change of the workspace. */

@@ -25,6 +25,9 @@ const startFolder = (process.env["npm_lifecycle_event"] === "replay" && process.
 /** Longer delays than this fire at once. */
 const LONGEST_DELAY = 0x7fff_ffff;
 
+/** How many odd items are told one by one. */
+const TOLD_ODDITIES = 20;
+
 const PREFIX = "mcpLspGateway.";
 const SECRET_BYTES = 32;
 /** What a client can send behind `Bearer`. */
@@ -370,8 +373,11 @@ function parseFile(file: string): unknown {
 function providerOf(value: unknown, source: string, Kind: typeof Failure = Failure): Provider {
   try {
     const { provider: read, oddities } = readProvider(value);
-    for (const oddity of oddities) {
+    for (const oddity of oddities.slice(0, TOLD_ODDITIES)) {
       say(`${source}: ${oddity}; no provider of VS Code returns this, and it is passed on as it is.`);
+    }
+    if (oddities.length > TOLD_ODDITIES) {
+      say(`${source}: ${oddities.length - TOLD_ODDITIES} more items are odd as well.`);
     }
     return read;
   } catch (error) {

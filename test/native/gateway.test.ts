@@ -401,6 +401,26 @@ test("a line without end is cut", async (t) => {
   assert.ok(log.some(({ line }) => line.includes("long long")));
 });
 
+test("lines that a blocked thread cannot take are dropped, and counted once it can", async (t) => {
+  const [addon, client] = await AddonProcess.serve(t, { requestTimeoutMs: 100, logLevel: "info" });
+  const unblock = join(await temporaryFolder(t), "unblock");
+  await addon.command("blockUntil", { file: unblock });
+
+  // Each of these is one line, and together they are more than may wait.
+  for (let hundred = 0; hundred < 12; hundred++) {
+    await Promise.all(Array.from({ length: 100 }, () => client.call("vscode.lsp.hover", addon.place)));
+  }
+  await writeFile(unblock, "");
+  await addon.report();
+  await client.call("vscode.lsp.hover", addon.place);
+
+  const { log } = await addon.report();
+  const calls = log.filter(({ line }) => line.startsWith("call "));
+  const [, lost] = / \(lines lost before this one: (\d+)\)$/.exec(calls.at(-1)?.line ?? "") ?? [];
+  assert.ok(Number(lost) > 0);
+  assert.equal(calls.length + Number(lost), 1201);
+});
+
 test("a log that throws is nobody's exception", async (t) => {
   const [addon, client] = await AddonProcess.serve(t);
   await addon.command("throwFromLog", {});

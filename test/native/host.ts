@@ -4,6 +4,7 @@
 import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import { createInterface } from "node:readline";
+import { setImmediate } from "node:timers/promises";
 import type * as Native from "../../extension/native.d.ts";
 import { noProvider, notFound, packLocations, packOpen, packTargets, QUESTION } from "../../extension/rows.ts";
 import { addonFile } from "../../scripts/layout.ts";
@@ -58,6 +59,8 @@ let logThrows = false;
 
 process.on("uncaughtException", (error) => uncaught.push(String(error)));
 process.on("unhandledRejection", (error) => uncaught.push(String(error)));
+// Node warns, and goes on, where native code leaves an exception behind.
+process.on("warning", (warning) => uncaught.push(String(warning)));
 
 for await (const line of createInterface({ input: process.stdin })) {
   try {
@@ -90,7 +93,7 @@ async function obey({ command, argument }: Command): Promise<unknown> {
       await Promise.all([running().stop(), running().stop()]);
       return;
     case "blockUntil":
-      setImmediate(() => {
+      void setImmediate().then(() => {
         while (!existsSync(argument.file));
       });
       return;
@@ -98,6 +101,8 @@ async function obey({ command, argument }: Command): Promise<unknown> {
       logThrows = true;
       return;
     case "report":
+      // What native code had handed over before this was asked is taken in before the thread turns to the next phase.
+      await setImmediate();
       return { log, ended, uncaught } satisfies Report;
   }
 }

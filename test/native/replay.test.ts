@@ -335,6 +335,11 @@ test("what no provider of VS Code returns is told, and treated as a faulty provi
   await replay.says("The file of --provider: definition is not a list; ");
   assert.equal(codeOf(await client.references(at(files.uri("main.ts")))), "INTERNAL");
   assert.equal(codeOf(await client.call("vscode.lsp.definition", at(files.uri("main.ts")))), "INTERNAL");
+
+  await replay.send(JSON.stringify({ provider: { references: Array(120).fill(null) } }));
+  await replay.says("provider: references[19] is not an object; ");
+  await replay.says("provider: 100 more items are odd as well.");
+  assert.doesNotMatch(replay.stderr, /references\[20\]/);
 });
 
 test("the whole format is read, and what is odd in it is named", async (t) => {

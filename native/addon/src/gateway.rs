@@ -125,7 +125,8 @@ impl Gateway {
     }
 
     /// Puts other options in force, and resolves once they are: the next request meets them. Rejects, with nothing
-    /// changed, if they cannot be used; the session key and the workspace take a new gateway.
+    /// changed, if they cannot be used; the session key and the workspace take a new gateway. Wait for one
+    /// configuration before the next: two at once may take effect in either order.
     #[napi]
     pub async fn configure(&self, options: GatewayOptions) -> Result<()> {
         let Configuration { identity, settings, level, redaction } = blocking(move || configuration(options)).await??;
