@@ -65,6 +65,17 @@ function existingFolder(path: string): string {
   return realpathSync(path);
 }
 
+/** An answer as lines to print, and whether it is more than "nothing". */
+interface Told {
+  readonly found: boolean;
+  readonly lines: string[];
+}
+
+interface Question {
+  readonly about: string;
+  readonly ask: () => Promise<Told>;
+}
+
 /** Calls every tool, prints what each answered, and resolves to how many gave no answer. */
 async function askEverything(client: GatewayClient, folder: string, subject: Subject): Promise<number> {
   const { name, declaration, use } = subject;
@@ -82,7 +93,7 @@ async function askEverything(client: GatewayClient, folder: string, subject: Sub
   const sizes = (pages: readonly Page<object>[]): string =>
     `${pages.reduce((sum, { items }) => sum + items.length, 0)} items on ${pages.length} page${pages.length === 1 ? "" : "s"}`;
 
-  const questions: Record<string, { about: string; ask: () => Promise<{ found: boolean; lines: string[] }> }> = {
+  const questions: Record<string, Question> = {
     "vscode.lsp.definition": {
       about: at(use),
       ask: async () => {
@@ -131,20 +142,26 @@ async function askEverything(client: GatewayClient, folder: string, subject: Sub
       throw new Failure(`The catalog has a tool that this script does not know: add ${tool} to scripts/start.ts.`);
     }
     print("", `${tool}  (${question.about})`);
-    try {
-      const lines = await step(`Asking ${tool}`, () => settled(question.ask));
-      print(...lines.map((line) => `  ${line}`));
-    } catch (error) {
-      print(`  ${error instanceof Error ? error.message : String(error)}`);
-      // Of the seven, five answer in a later version; that they say so is their answer.
-      unanswered += error instanceof ToolFailure && error.code === "PROVIDER_UNAVAILABLE" ? 0 : 1;
-    }
+    const { lines, failed } = await step(`Asking ${tool}`, () => outcome(question.ask));
+    print(...lines.map((line) => `  ${line}`));
+    unanswered += failed ? 1 : 0;
   }
   return unanswered;
 }
 
+/** What a tool answered, or in its place why it gave no answer. */
+async function outcome(ask: Question["ask"]): Promise<{ lines: string[]; failed: boolean }> {
+  try {
+    return { lines: await settled(ask), failed: false };
+  } catch (error) {
+    // Of the seven, five answer in a later version; that they say so is their answer.
+    const failed = !(error instanceof ToolFailure && error.code === "PROVIDER_UNAVAILABLE");
+    return { lines: [error instanceof Error ? error.message : String(error)], failed };
+  }
+}
+
 /** Asks until the answer has settled, and anew when a cursor was refused because the answer had not. */
-async function settled(ask: () => Promise<{ found: boolean; lines: string[] }>): Promise<string[]> {
+async function settled(ask: Question["ask"]): Promise<string[]> {
   const started = Date.now();
   let last: { text: string; since: number } | undefined;
   for (;;) {
@@ -172,7 +189,7 @@ async function settled(ask: () => Promise<{ found: boolean; lines: string[] }>):
 }
 
 /** An answer of a tool that gives one payload, as its summary or, without one, as it is. */
-function plain(payload: { readonly summary?: string }): { found: boolean; lines: string[] } {
+function plain(payload: { readonly summary?: string }): Told {
   return { found: true, lines: [payload.summary ?? JSON.stringify(payload)] };
 }
 
