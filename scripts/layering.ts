@@ -62,7 +62,7 @@ async function foreignCrates({ crate, foreign }: (typeof FOREIGN_CRATES)[number]
   const { stdout } = await succeed(
     "cargo tree failed: mend what it reports above.",
     "cargo",
-    ["tree", "--package", crate, "--edges", "normal,build", "--prefix", "none", "--format", "{p}"],
+    ["tree", "--locked", "--package", crate, "--edges", "normal,build", "--prefix", "none", "--format", "{p}"],
     { cwd: root },
   );
   const names = new Set(stdout.split("\n").map((line) => line.split(" ")[0] ?? ""));
