@@ -20,7 +20,7 @@ describe("the cache of downloads", () => {
   after(() => rmSync(home, { recursive: true, force: true }));
 
   test("a download that broke off is done again, and what it left behind is removed", async () => {
-    const broken = cache.cached("thing-1", "proof", "Downloading a thing", async (partial) => {
+    const broken = cache.cached("thing-1", "proof", "A download that is meant to break off", async (partial) => {
       writeFileSync(join(partial, "half"), "");
       throw new Error("the line went dead");
     });
@@ -50,8 +50,8 @@ describe("the cache of downloads", () => {
 
   test("a download that ends without its proof is an error", async () => {
     await assert.rejects(
-      cache.cached("thing-3", "proof", "Downloading a thing", async () => {}),
-      /Downloading a thing ended without proof/,
+      cache.cached("thing-3", "proof", "A download that is meant to lack something", async () => {}),
+      /^Error: A download that is meant to lack something ended without proof/,
     );
     assert.ok(!existsSync(join(folder, "thing-3")));
   });
