@@ -28,6 +28,9 @@ const WARM_UP = 20_000;
 /** Of a long list the first and last few are printed. */
 const SHOWN = 3;
 
+// Whoever reads our output may stop reading, as `head` does; the editor has to be ended in order all the same.
+process.stdout.on("error", () => {});
+
 await command(async () => {
   const { positionals, values } = parseArgs({ allowPositionals: true, options: { once: { type: "boolean" } } });
   const folder = existingFolder(positionals[0] ?? join(root, "test", "workspace"));

@@ -8,10 +8,11 @@ import type { RealVsCode } from "../../scripts/real-vscode.ts";
 import { copyWorkspace, eventually, openGateway, startEditor, statusFor } from "./gateway-window.ts";
 
 describe("two windows on one machine", () => {
-  const folders = [copyWorkspace(), copyWorkspace()] as const;
+  let folders: readonly [string, string];
   let editor: RealVsCode;
 
   before(async () => {
+    folders = [copyWorkspace(), copyWorkspace()];
     editor = await startEditor();
   });
 
