@@ -12,7 +12,7 @@ use crate::roots::{AllowedRoots, RealPaths};
 use crate::uri::CanonicalUri;
 
 /// A result set in canonical order without duplicates, already encoded. Two sets are equal when their bytes are.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct CanonicalSet {
     /// The items as JSON, joined by commas: every run of items is a slice of it.
     json: Box<[u8]>,

@@ -78,68 +78,55 @@ fn relevant_to(tool: Tool) -> &'static [Epoch] {
 }
 
 /// How many snapshot keys are remembered (D35).
-const REMEMBERED: NonZeroUsize = NonZeroUsize::MIN.saturating_add(1_023);
+const MOST_REMEMBERED: NonZeroUsize = NonZeroUsize::MIN.saturating_add(1_023);
 
-/// The epochs of the last snapshot keys that were derived, so that a stale cursor can be told what moved (D35).
+/// What the last snapshot keys stood for: so that a stale cursor can be told what moved (D35), and so that no key ever
+/// stands for two sets, also when the first is no longer held (D24).
 #[derive(Debug)]
 pub struct EpochHistory {
-    epochs: CLruCache<SnapshotKey, Epochs>,
+    remembered: CLruCache<SnapshotKey, Remembered>,
+}
+
+/// The state and the set that a key stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Remembered {
+    /// Whose set it is.
+    pub tool: Tool,
+    /// The state of the workspace.
+    pub epochs: Epochs,
+    /// The fingerprint of the set.
+    pub fingerprint: u64,
 }
 
 impl Default for EpochHistory {
     fn default() -> Self {
-        Self { epochs: CLruCache::new(REMEMBERED) }
+        Self { remembered: CLruCache::new(MOST_REMEMBERED) }
     }
 }
 
 impl EpochHistory {
-    /// Remembers the epochs that a key stands for, and forgets the oldest if there are too many.
-    pub fn remember(&mut self, key: SnapshotKey, epochs: Epochs) {
-        self.epochs.put(key, epochs);
+    /// Remembers what a key stands for, and forgets the oldest if there are too many.
+    pub fn remember(&mut self, key: SnapshotKey, remembered: Remembered) {
+        self.remembered.put(key, remembered);
+    }
+
+    /// Whether the key may stay what it is, now that a set with this fingerprint was found for it: not if it stands for
+    /// another, and not if remembering it would forget one that is still in force, which then could come to stand for two.
+    pub fn can_stand_for(&self, key: &SnapshotKey, fingerprint: u64, now: &Epochs) -> bool {
+        match self.remembered.peek(key) {
+            Some(known) => known.fingerprint == fingerprint,
+            None => {
+                self.remembered.len() < MOST_REMEMBERED.get()
+                    || self
+                        .remembered
+                        .back()
+                        .is_none_or(|(_, oldest)| !now.changed_since(&oldest.epochs, oldest.tool).is_empty())
+            }
+        }
     }
 
     /// What moved since the key was derived; empty if that is no longer known.
     pub fn changed_since(&self, key: &SnapshotKey, now: &Epochs, tool: Tool) -> Vec<Epoch> {
-        self.epochs.peek(key).map(|earlier| now.changed_since(earlier, tool)).unwrap_or_default()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn key(number: usize) -> SnapshotKey {
-        SnapshotKey::claimed(number.to_string())
-    }
-
-    #[test]
-    fn each_tool_depends_on_the_epochs_that_the_contract_names() {
-        let mut epochs = Epochs { roots: 1, text: 2, fs: 3, diagnostics: 4 };
-        assert_eq!(epochs.tuple_of(Tool::References), "1,2,3");
-        assert_eq!(epochs.tuple_of(Tool::WorkspaceSymbols), "1,2,3");
-        assert_eq!(epochs.tuple_of(Tool::DiagnosticsWorkspace), "1,3,4");
-
-        let before = epochs;
-        for epoch in [Epoch::Diagnostics, Epoch::Fs, Epoch::Text, Epoch::Roots] {
-            epochs.bump(epoch);
-        }
-        assert_eq!(epochs, Epochs { roots: 2, text: 3, fs: 4, diagnostics: 5 });
-        let changed = epochs.changed_since(&before, Tool::References);
-        assert_eq!(changed, [Epoch::Roots, Epoch::Text, Epoch::Fs]);
-        let changed = epochs.changed_since(&before, Tool::DiagnosticsWorkspace);
-        assert_eq!(changed, [Epoch::Roots, Epoch::Fs, Epoch::Diagnostics]);
-    }
-
-    #[test]
-    fn the_last_1024_keys_are_remembered() {
-        let mut history = EpochHistory::default();
-        let now = Epochs { text: 1, ..Epochs::default() };
-        for number in 0..=1_024 {
-            history.remember(key(number), Epochs::default());
-        }
-        let changed = |number| history.changed_since(&key(number), &now, Tool::References);
-        assert_eq!(changed(0), []);
-        assert_eq!(changed(1), [Epoch::Text]);
-        assert_eq!(changed(1_024), [Epoch::Text]);
+        self.remembered.peek(key).map(|earlier| now.changed_since(&earlier.epochs, tool)).unwrap_or_default()
     }
 }

@@ -23,6 +23,11 @@ pub enum ToolError {
     /// There is no folder open and no additional root configured.
     #[error("No folder is open in this window; open one, or add a folder to `mcpLspGateway.additionalAllowedRoots`.")]
     NoRoots,
+    /// There are allowed folders, and none of them exists at its place.
+    #[error(
+        "None of the allowed folders is at its place any more; open the project's folder again, or correct `mcpLspGateway.additionalAllowedRoots`."
+    )]
+    RootsGone,
     /// The URI cannot be read as a local `file:` URI (D34). The text says why, without repeating it.
     #[error("The URI is not usable: {0}; pass an absolute URI such as file:///home/me/project/src/main.ts.")]
     UriMalformed(&'static str),
@@ -138,7 +143,7 @@ impl ToolError {
     pub const fn code(&self) -> ErrorCode {
         match self {
             Self::InvalidParams(_) => ErrorCode::InvalidParams,
-            Self::OutsideRoots | Self::NoRoots => ErrorCode::WorkspaceDenied,
+            Self::OutsideRoots | Self::NoRoots | Self::RootsGone => ErrorCode::WorkspaceDenied,
             Self::UriMalformed(_) | Self::UriUnresolvable => ErrorCode::UriInvalid,
             Self::CursorInvalid(_) => ErrorCode::CursorInvalid,
             Self::CursorStale { .. } => ErrorCode::CursorStale,

@@ -48,6 +48,8 @@ pub struct Document {
     /// another document (D31). It depends on the canonical URI and the roots alone, so the same document gets the same
     /// answer however the caller spelled it.
     pub editor_uri: String,
+    /// Where it lies on the disk.
+    pub real_path: PathBuf,
 }
 
 impl AllowedRoots {
@@ -60,15 +62,41 @@ impl AllowedRoots {
     /// As [`AllowedRoots::resolve`], for paths of another platform.
     pub fn resolve_in_style(folders: &[PathBuf], real: &dyn RealPaths, style: PathStyle) -> Self {
         let roots: Vec<Root> = folders.iter().filter_map(|folder| Root::resolve(folder, real, style)).collect();
-        let mut uris: Vec<_> = roots.iter().map(|root| CanonicalUri::of_real_path(&root.real, style)).collect();
-        uris.sort_unstable();
-        uris.dedup();
-        Self { unresolved: folders.len() - roots.len(), key: RootsKey::derive(&uris), roots, style }
+        Self::of(roots, folders.len(), style)
+    }
+
+    /// Why nothing may be spoken of, if that is so.
+    pub fn check_any(&self) -> Result<(), ToolError> {
+        match (self.is_empty(), self.unresolved) {
+            (false, _) => Ok(()),
+            (true, 0) => Err(ToolError::NoRoots),
+            (true, _) => Err(ToolError::RootsGone),
+        }
     }
 
     /// Whether nothing may be spoken of.
     pub fn is_empty(&self) -> bool {
         self.roots.is_empty()
+    }
+
+    /// The roots that still are where they were when they were resolved. A name that leads elsewhere by now is no longer
+    /// the folder that somebody allowed: whoever can write beside it may have put a link in its place.
+    #[must_use]
+    pub fn still_in_place(&self, real: &dyn RealPaths) -> Self {
+        let in_place =
+            |root: &&Root| Root::resolve(Path::new(&root.known_as), real, self.style).as_ref() == Some(*root);
+        let roots: Vec<Root> = self.roots.iter().filter(in_place).cloned().collect();
+        if roots.len() == self.roots.len() {
+            return self.clone();
+        }
+        Self::of(roots, self.roots.len() + self.unresolved, self.style)
+    }
+
+    fn of(roots: Vec<Root>, folders: usize, style: PathStyle) -> Self {
+        let mut uris: Vec<_> = roots.iter().map(|root| CanonicalUri::of_real_path(&root.real, style)).collect();
+        uris.sort_unstable();
+        uris.dedup();
+        Self { unresolved: folders - roots.len(), key: RootsKey::derive(&uris), roots, style }
     }
 
     /// How many folders were left out because they did not resolve.
@@ -86,9 +114,7 @@ impl AllowedRoots {
     pub fn admit(&self, uri: &str, real: &dyn RealPaths) -> Result<Document, ToolError> {
         let named = input_path(uri, self.style).map_err(ToolError::UriMalformed)?;
         let path = self.local(named).ok_or(ToolError::UriMalformed(ANOTHER_MACHINE))?;
-        if self.is_empty() {
-            return Err(ToolError::NoRoots);
-        }
+        self.check_any()?;
         let (root, path) = match real.real_path(Path::new(&path)) {
             Ok(path) => match path_text(&path, self.style) {
                 Some(path) => (self.root_of(&path).ok_or(ToolError::OutsideRoots)?, path),
@@ -100,6 +126,7 @@ impl AllowedRoots {
         Ok(Document {
             uri: CanonicalUri::of_real_path(&path, self.style),
             editor_uri: file_uri(&joined(&root.known_as, rest), self.style),
+            real_path: path.into(),
         })
     }
 

@@ -1,5 +1,6 @@
 //! The retained canonical sets that cursors page through (contract section 3.6, D26).
 
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,7 +13,7 @@ use crate::keys::SnapshotKey;
 use crate::limits::{MAX_SNAPSHOT_BYTES, MAX_SNAPSHOTS_BYTES, SNAPSHOT_LIFETIME};
 
 /// A canonical set with what its pages say of it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Retained {
     /// The full set.
     pub set: CanonicalSet,
@@ -21,6 +22,13 @@ pub struct Retained {
 }
 
 impl Retained {
+    /// A number that differs for sets that differ, but for an accident that no workspace will see.
+    pub fn fingerprint(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        self.hash(&mut hasher);
+        hasher.finish()
+    }
+
     /// Whether the set is small enough to be held for paging.
     pub fn check_weight(&self) -> Result<(), ToolError> {
         let bytes = self.set.weight();

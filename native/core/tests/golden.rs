@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use gateway_core::cursor::Cursor;
-use gateway_core::epochs::{EpochHistory, Epochs};
+use gateway_core::epochs::{EpochHistory, Epochs, Remembered};
 use gateway_core::error::ToolError;
 use gateway_core::keys::{RequestKey, SnapshotKey};
 use gateway_core::limits::{Limits, MAX_RESPONSE_BYTES, REQUEST_TIMEOUT};
@@ -325,7 +325,7 @@ fn answer(case: &Case, arguments: &Value) -> Result<Vec<u8>, ToolError> {
             let now = Duration::ZERO;
             let mut snapshots = Snapshots::default();
             let mut history = EpochHistory::default();
-            history.remember(snapshot.clone(), epochs);
+            history.remember(snapshot.clone(), Remembered { tool, epochs, fingerprint: 1 });
             let Some(cursor) = &input.cursor else {
                 let set = Arc::new(set?);
                 snapshots.retain(snapshot.clone(), Arc::clone(&set), now)?;
@@ -333,7 +333,8 @@ fn answer(case: &Case, arguments: &Value) -> Result<Vec<u8>, ToolError> {
             };
             if let Some(minted) = case.cursor.as_ref().and_then(|cursor| cursor.epochs) {
                 let minted = self::epochs(minted);
-                history.remember(SnapshotKey::derive(tool, &request, roots.key(), &minted), minted);
+                let remembered = Remembered { tool, epochs: minted, fingerprint: 1 };
+                history.remember(SnapshotKey::derive(tool, &request, roots.key(), &minted), remembered);
             }
             if case.cursor.as_ref().is_none_or(|cursor| !cursor.expired) {
                 snapshots.retain(snapshot.clone(), Arc::new(set?), now)?;

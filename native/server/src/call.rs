@@ -149,12 +149,12 @@ impl<E: Editor> Gateway<E> {
             };
             let references = references.map_err(editor_error)?;
             let roots = Arc::clone(&opened.moment.roots);
-            let set = blocking(move || references::canonicalize(&references, &declarations, &roots, &Disk)).await??;
+            let set = blocking(move || references::canonicalize(&references, &declarations, &roots, &Disk)).await?;
             let request = RequestKey::references(&opened.uri, input.position, input.include_declaration);
-            Ok((opened.moment, (request, Arc::new(set))))
+            Ok((opened.moment, (request, set.map(Arc::new))))
         };
-        let (moment, (request, retained)) = self.settled(Tool::References, attempt).await?;
-        let snapshot = self.workspace().retain(Tool::References, &request, &moment, &retained)?;
+        let (moment, (request, found)) = self.settled(Tool::References, attempt).await?;
+        let (snapshot, retained) = self.workspace().retain(Tool::References, &request, &moment, found)?;
         Ok(Answer::Set(RetainedSet { request, snapshot, retained }))
     }
 
@@ -212,6 +212,10 @@ impl<E: Editor> Gateway<E> {
         blocking(move || {
             let moment = workspace.look_at_roots();
             let document = moment.roots.admit(&uri, &Disk)?;
+            // Opening a pipe or a device may never end, and reading one may take something away.
+            if !document.real_path.is_file() {
+                return Err(ToolError::DocumentNotFound);
+            }
             Ok((moment, document))
         })
         .await?

@@ -48,7 +48,7 @@ impl<E: Editor> Gateway<E> {
     /// A gateway in front of `editor`. `version` is the product's; `roots_epoch` is the clock's time at activation in
     /// milliseconds (D25). Blocks while the roots are resolved.
     pub fn new(editor: E, settings: Settings, sessions: Sessions, version: String, roots_epoch: u64) -> Self {
-        let workspace = Arc::new(Workspace::new(settings.roots, roots_epoch));
+        let workspace = Arc::new(Workspace::new(&settings.roots, roots_epoch));
         let in_force = RwLock::new(InForce { access: Arc::new(settings.access), limits: settings.limits });
         Self { editor, version, in_force, sessions, workspace, asks: Asks::default() }
     }
@@ -57,7 +57,7 @@ impl<E: Editor> Gateway<E> {
     pub fn configure(&self, settings: Settings) {
         let in_force = InForce { access: Arc::new(settings.access), limits: settings.limits };
         *self.in_force.write().unwrap_or_else(PoisonError::into_inner) = in_force;
-        self.workspace.configure(settings.roots);
+        self.workspace.configure(&settings.roots);
     }
 
     /// Counts one change of the workspace (contract section 3.6.2).

@@ -12,8 +12,8 @@ use axum::Router;
 use axum::body::{Body, Bytes, HttpBody as _};
 use axum::extract::{Request, State};
 use axum::http::header::{
-    ACCEPT, ALLOW, AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE, EXPECT, HOST, HeaderMap, HeaderName, HeaderValue,
-    ORIGIN, WWW_AUTHENTICATE,
+    ACCEPT, ALLOW, AUTHORIZATION, CONNECTION, CONTENT_ENCODING, CONTENT_TYPE, EXPECT, HOST, HeaderMap, HeaderName,
+    HeaderValue, ORIGIN, WWW_AUTHENTICATE,
 };
 use axum::http::request::Parts;
 use axum::http::{Method, StatusCode};
@@ -330,6 +330,10 @@ impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
         let mut response = (self.status(), self.text()).into_response();
         let headers = response.headers_mut();
+        if matches!(self, Self::Host | Self::Origin | Self::Bearer) {
+            // Who may not come in does not keep the place of somebody who may.
+            headers.insert(CONNECTION, HeaderValue::from_static("close"));
+        }
         match self {
             Self::Bearer => {
                 headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));

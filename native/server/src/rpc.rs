@@ -136,7 +136,7 @@ impl Fault {
 
     fn message(&self) -> String {
         match self {
-            Self::Parse => "Parse error: the request body is not JSON in UTF-8.".to_owned(),
+            Self::Parse => "Parse error: the request body cannot be read as JSON in UTF-8, with numbers in range and at most 127 levels.".to_owned(),
             Self::InvalidRequest(reason) => format!("Invalid request: {reason}."),
             Self::MethodNotFound => {
                 "Method not found: this server answers initialize, ping, tools/list and tools/call.".to_owned()

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use gateway_core::cursor::Cursor;
-use gateway_core::epochs::{Epoch, EpochHistory, Epochs};
+use gateway_core::epochs::{Epoch, EpochHistory, Epochs, Remembered};
 use gateway_core::error::ToolError;
 use gateway_core::keys::{RequestKey, SnapshotKey};
 use gateway_core::roots::AllowedRoots;
@@ -13,6 +13,9 @@ use gateway_core::snapshots::{Retained, Snapshots};
 use gateway_core::tools::Tool;
 
 use crate::disk::Disk;
+
+/// Stands in for the fingerprint of a set that could not be made, such as one with too many items.
+const NO_SET: u64 = 0;
 
 /// The workspace at one moment: what is allowed, and which state an answer given now belongs to.
 #[derive(Debug, Clone)]
@@ -32,7 +35,8 @@ pub(crate) struct Workspace {
 
 #[derive(Debug)]
 struct State {
-    configured: Vec<PathBuf>,
+    /// The roots as they were resolved when they were configured.
+    configured: Arc<AllowedRoots>,
     now: Moment,
     history: EpochHistory,
     snapshots: Snapshots,
@@ -40,22 +44,24 @@ struct State {
 
 impl Workspace {
     /// A workspace with these roots. Blocks while they are resolved.
-    pub(crate) fn new(configured: Vec<PathBuf>, roots_epoch: u64) -> Self {
-        let roots = Arc::new(AllowedRoots::resolve(&configured, &Disk));
+    pub(crate) fn new(folders: &[PathBuf], roots_epoch: u64) -> Self {
+        let configured = Arc::new(resolve(folders));
         let epochs = Epochs { roots: roots_epoch, ..Epochs::default() };
         let state = State {
+            now: Moment { roots: Arc::clone(&configured), epochs },
             configured,
-            now: Moment { roots, epochs },
             history: EpochHistory::default(),
             snapshots: Snapshots::default(),
         };
         Self { state: Mutex::new(state), started: Instant::now() }
     }
 
-    /// Replaces the configured roots. Blocks while they are resolved.
-    pub(crate) fn configure(&self, configured: Vec<PathBuf>) {
-        self.state().configured = configured;
-        self.look_at_roots();
+    /// Replaces the roots. Blocks while they are resolved.
+    pub(crate) fn configure(&self, folders: &[PathBuf]) {
+        let configured = Arc::new(resolve(folders));
+        let mut state = self.state();
+        state.configured = Arc::clone(&configured);
+        state.put_in_force(configured);
     }
 
     /// Counts one change of the workspace.
@@ -68,16 +74,15 @@ impl Workspace {
         self.state().now.clone()
     }
 
-    /// Resolves the configured roots again, since a root may have been moved or replaced by another folder, and returns
-    /// the workspace as it is now. Blocks.
+    /// Looks whether the roots are still where they were when they were configured, and returns the workspace as it is
+    /// now. Blocks.
     pub(crate) fn look_at_roots(&self) -> Moment {
-        let configured = self.state().configured.clone();
-        let roots = AllowedRoots::resolve(&configured, &Disk);
+        let configured = Arc::clone(&self.state().configured);
+        let in_place = configured.still_in_place(&Disk);
         let mut state = self.state();
-        // Another configuration may have come while these were resolved; whoever brought it resolves it.
-        if state.configured == configured && *state.now.roots != roots {
-            state.now.roots = Arc::new(roots);
-            state.now.epochs.bump(Epoch::Roots);
+        // Another configuration may have come meanwhile; its roots have just been resolved.
+        if Arc::ptr_eq(&state.configured, &configured) {
+            state.put_in_force(Arc::new(in_place));
         }
         state.now.clone()
     }
@@ -101,40 +106,63 @@ impl Workspace {
         Ok((cursor, retained))
     }
 
-    /// Retains a set that was computed at `moment`, and returns the key that its cursors carry.
+    /// Retains the set that was found at `moment`, and returns the key that its cursors carry; or passes on why there is
+    /// none.
     ///
-    /// If the same state already has another set, the language server has changed its mind: textEpoch moves on, so that
-    /// cursors of the old set are stale (D24). If the workspace has moved on since, nothing is retained, and the first
-    /// cursor will be stale (D23).
+    /// If the same state has already had another answer, the language server has changed its mind: textEpoch moves on, so
+    /// that cursors of the old set are stale (D24). If the workspace has moved on since, nothing is retained, and the
+    /// first cursor will be stale (D23).
     pub(crate) fn retain(
         &self,
         tool: Tool,
         request: &RequestKey,
         moment: &Moment,
-        retained: &Arc<Retained>,
-    ) -> Result<SnapshotKey, ToolError> {
+        found: Result<Arc<Retained>, ToolError>,
+    ) -> Result<(SnapshotKey, Arc<Retained>), ToolError> {
+        let fingerprint = found.as_ref().map_or(NO_SET, |retained| retained.fingerprint());
         let now = self.started.elapsed();
         let mut state = self.state();
+        let mut epochs = moment.epochs;
         let mut key = moment.snapshot_key(tool, request);
-        state.history.remember(key.clone(), moment.epochs);
-        if key != state.now.snapshot_key(tool, request) {
-            retained.check_weight()?;
-            return Ok(key);
-        }
-        if state.snapshots.get(&key, now).is_some_and(|held| held != *retained) {
+        let is_current = key == state.now.snapshot_key(tool, request);
+        if !state.history.can_stand_for(&key, fingerprint, &state.now.epochs) {
             state.now.epochs.bump(Epoch::Text);
-            key = state.now.snapshot_key(tool, request);
-            let epochs = state.now.epochs;
-            state.history.remember(key.clone(), epochs);
+            if is_current {
+                epochs = state.now.epochs;
+                key = state.now.snapshot_key(tool, request);
+            }
         }
-        state.snapshots.retain(key.clone(), Arc::clone(retained), now)?;
-        Ok(key)
+        state.history.remember(key.clone(), Remembered { tool, epochs, fingerprint });
+        let retained = found?;
+        if is_current {
+            state.snapshots.retain(key.clone(), Arc::clone(&retained), now)?;
+        } else {
+            retained.check_weight()?;
+        }
+        Ok((key, retained))
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
         // No code that can panic leaves the state half changed, so a poisoned lock still guards a whole value.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+impl State {
+    fn put_in_force(&mut self, roots: Arc<AllowedRoots>) {
+        if self.now.roots != roots {
+            self.now.roots = roots;
+            self.now.epochs.bump(Epoch::Roots);
+        }
+    }
+}
+
+fn resolve(folders: &[PathBuf]) -> AllowedRoots {
+    let roots = AllowedRoots::resolve(folders, &Disk);
+    if roots.unresolved() > 0 {
+        tracing::warn!(folders = roots.unresolved(), "allowed folders that do not exist are left out");
+    }
+    roots
 }
 
 impl Moment {

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
 use gateway_core::epochs::Epoch;
-use gateway_core::error::{ErrorCode, ToolError};
+use gateway_core::error::ToolError;
 use gateway_core::limits::Limits;
 use gateway_core::location::{RawLocation, RawLocations, RawTarget, RawTargets};
 use gateway_core::position::{Position, Range};
@@ -267,23 +267,132 @@ async fn a_root_removed_during_the_ask_takes_its_answer_with_it() {
 }
 
 #[tokio::test]
-async fn a_root_that_becomes_another_folder_on_disk_makes_cursors_stale() {
+async fn a_key_never_stands_for_two_sets_even_after_the_first_was_evicted() {
+    let bench = Bench::new();
+    let old = bench.cursor().await;
+    // Each of these sets takes more than 2 MiB, and 64 MiB are held in all.
+    bench.refer_to(0..20_000);
+    for request in 0..32 {
+        let position = json!({ "line": 1, "character": request / 2 });
+        let changes = json!({ "position": position, "includeDeclaration": request % 2 == 0 });
+        bench.references(changes).await.expect("a page");
+    }
+    assert_eq!(bench.references(json!({ "cursor": old })).await, Err(ToolError::CursorExpired));
+
+    bench.refer_to([1, 2, 3]);
+    bench.references(json!({})).await.expect("a page");
+
+    assert_eq!(bench.references(json!({ "cursor": old })).await, Err(stale(&[Epoch::Text])));
+}
+
+#[tokio::test]
+async fn a_set_that_has_become_too_large_makes_the_old_cursor_stale() {
+    let bench = Bench::new();
+    let old = bench.cursor().await;
+    bench.refer_to(0..20_001);
+
+    let too_many = ToolError::TooManyItems { items: 20_001, max_items: 20_000 };
+    assert_eq!(bench.references(json!({})).await, Err(too_many));
+
+    assert_eq!(bench.references(json!({ "cursor": old })).await, Err(stale(&[Epoch::Text])));
+}
+
+#[tokio::test]
+async fn a_cursor_whose_set_is_forgotten_is_stale() {
+    let bench = Bench::new();
+    let old = bench.cursor().await;
+    for request in 0..1_024 {
+        let name = format!("{request}.ts");
+        fs::write(bench.root.join(&name), "").expect("a file");
+        bench.references(json!({ "uri": bench.uri(&name) })).await.expect("a page");
+    }
+
+    assert_eq!(bench.references(json!({ "cursor": old })).await, Err(stale(&[])));
+}
+
+#[tokio::test]
+async fn a_root_that_is_moved_away_is_out_until_it_is_back() {
     let bench = Bench::new();
     let cursor = bench.cursor().await;
     let moved = bench.root.with_file_name("moved");
-    fs::rename(&bench.root, &moved).expect("moved");
-    assert_eq!(bench.references(json!({ "cursor": cursor })).await, Err(ToolError::NoRoots));
 
-    #[cfg(unix)]
-    {
-        std::os::unix::fs::symlink(&moved, &bench.root).expect("a link");
-        let page = bench.references(json!({})).await.expect("a page");
-        assert_eq!(page["items"][0]["uri"], uri_of(&moved.join("a.ts")));
-        // The editor goes on knowing the folder by the name under which it was opened (D31).
-        assert_eq!(bench.editor.set(|answers| answers.opened.last().cloned()), Some(bench.uri("a.ts")));
-        let request_of_another_uri = bench.references(json!({ "cursor": cursor })).await.expect_err("another request");
-        assert_eq!(request_of_another_uri.code(), ErrorCode::CursorInvalid);
+    fs::rename(&bench.root, &moved).expect("moved");
+    assert_eq!(bench.references(json!({ "cursor": cursor })).await, Err(ToolError::RootsGone));
+
+    fs::rename(&moved, &bench.root).expect("moved back");
+    assert_eq!(bench.references(json!({ "cursor": cursor })).await, Err(stale(&[Epoch::Roots])));
+    assert!(bench.references(json!({})).await.is_ok());
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_link_in_the_place_of_a_root_leads_nowhere() {
+    use std::os::unix::fs::symlink;
+    let bench = Bench::new();
+    bench.refer_to([1]);
+    let nested = bench.root.join("nested");
+    let outside = bench.root.with_file_name("outside");
+    for folder in [&nested, &outside] {
+        fs::create_dir(folder).expect("a folder");
+        fs::write(folder.join("b.ts"), "").expect("a file");
     }
+    bench.gateway.configure(settings(vec![bench.root.clone(), nested.clone()], Duration::from_secs(2)));
+    let ask = || bench.references(json!({ "uri": bench.uri("nested/b.ts") }));
+    assert!(ask().await.is_ok());
+
+    fs::remove_dir_all(&nested).expect("removed");
+    symlink(&outside, &nested).expect("a link");
+
+    assert_eq!(ask().await, Err(ToolError::OutsideRoots));
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_linked_root_that_gets_another_target_is_not_opened_there() {
+    use std::os::unix::fs::symlink;
+    let bench = Bench::new();
+    bench.refer_to([1]);
+    let (link, outside) = (bench.root.with_file_name("link"), bench.root.with_file_name("outside"));
+    fs::create_dir(&outside).expect("a folder");
+    fs::write(outside.join("a.ts"), "").expect("a file");
+    symlink(&bench.root, &link).expect("a link");
+    bench.gateway.configure(settings(vec![link.clone()], Duration::from_secs(2)));
+
+    fs::remove_file(&link).expect("removed");
+    symlink(&outside, &link).expect("another link");
+
+    // By its real path the file is where it was, but the editor would be asked for it by way of the link.
+    assert_eq!(bench.references(json!({})).await, Err(ToolError::RootsGone));
+    assert!(bench.editor.set(|answers| answers.opened.is_empty()));
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn the_editor_knows_a_linked_root_by_the_name_under_which_it_was_opened() {
+    let bench = Bench::new();
+    bench.refer_to([1]);
+    let link = bench.root.with_file_name("link");
+    std::os::unix::fs::symlink(&bench.root, &link).expect("a link");
+    bench.gateway.configure(settings(vec![link.clone()], Duration::from_secs(2)));
+
+    let page = bench.references(json!({})).await.expect("a page");
+
+    assert_eq!(page["items"][0]["uri"], bench.uri("a.ts"));
+    assert_eq!(bench.editor.set(|answers| answers.opened.last().cloned()), Some(uri_of(&link.join("a.ts"))));
+}
+
+#[tokio::test]
+async fn what_is_no_regular_file_is_not_found_and_the_editor_is_not_asked_to_open_it() {
+    let bench = Bench::new();
+    fs::create_dir(bench.root.join("folder")).expect("a folder");
+    #[cfg(unix)]
+    std::os::unix::net::UnixListener::bind(bench.root.join("socket")).expect("a socket");
+
+    for name in if cfg!(unix) { vec!["folder", "socket"] } else { vec!["folder"] } {
+        let answer = bench.references(json!({ "uri": bench.uri(name) })).await;
+        assert_eq!(answer, Err(ToolError::DocumentNotFound), "{name}");
+    }
+    assert!(bench.editor.set(|answers| answers.opened.is_empty()));
 }
 
 #[tokio::test]

@@ -44,14 +44,14 @@ async fn a_body_that_is_not_json_is_400_with_a_parse_error_and_id_null() {
         br#"{"jsonrpc":"2.0","id":"\ud800","method":"ping"}"#,
     ];
     for body in bodies {
-        assert_refused(body, -32700, "not JSON").await;
+        assert_refused(body, -32700, "cannot be read as JSON").await;
     }
 }
 
 #[tokio::test]
 async fn json_that_nests_too_deep_is_refused_and_not_followed() {
     let body = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"ping","params":{}"#, r#"{"a":"#.repeat(100_000));
-    assert_refused(body.as_bytes(), -32700, "not JSON").await;
+    assert_refused(body.as_bytes(), -32700, "cannot be read as JSON").await;
 }
 
 #[tokio::test]
