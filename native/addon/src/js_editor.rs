@@ -4,7 +4,10 @@ use std::fmt::Display;
 use std::sync::Arc;
 use std::time::Duration;
 
+use gateway_core::diagnostic::RawDiagnostics;
+use gateway_core::hover::RawHovers;
 use gateway_core::location::{RawLocations, RawTargets};
+use gateway_core::symbol::{RawDocumentSymbols, RawWorkspaceSymbols};
 use gateway_server::editor::{Editor, EditorError, OpenDocument, Place};
 use napi::bindgen_prelude::{FnArgs, FromNapiValue, Promise, TypeName, Uint32ArraySlice, ValueType};
 use napi::sys::{napi_env, napi_is_promise, napi_value};
@@ -86,6 +89,10 @@ enum Question {
     Definition = 1,
     Declaration = 2,
     References = 3,
+    Hover = 4,
+    DocumentSymbols = 5,
+    WorkspaceSymbols = 6,
+    Diagnostics = 8,
     SessionsEnded = 9,
 }
 
@@ -128,9 +135,12 @@ impl JsEditor {
 }
 
 impl Editor for JsEditor {
-    async fn open(&self, uri: &str, line: u32) -> Result<OpenDocument, EditorError> {
-        let request = json!({ "uri": uri, "line": line }).to_string();
-        self.ask(Question::Open, request, rows::unpack_open).await
+    async fn open(&self, uri: &str, line: Option<u32>) -> Result<OpenDocument, EditorError> {
+        let request = match line {
+            Some(line) => json!({ "uri": uri, "line": line }),
+            None => json!({ "uri": uri }),
+        };
+        self.ask(Question::Open, request.to_string(), rows::unpack_open).await
     }
 
     async fn definition(&self, place: &Place) -> Result<RawTargets, EditorError> {
@@ -143,6 +153,24 @@ impl Editor for JsEditor {
 
     async fn references(&self, place: &Place) -> Result<RawLocations, EditorError> {
         self.ask(Question::References, at(place), rows::unpack_locations).await
+    }
+
+    async fn hover(&self, place: &Place) -> Result<RawHovers, EditorError> {
+        self.ask(Question::Hover, at(place), rows::unpack_hovers).await
+    }
+
+    async fn document_symbols(&self, uri: &str) -> Result<RawDocumentSymbols, EditorError> {
+        let request = json!({ "uri": uri }).to_string();
+        self.ask(Question::DocumentSymbols, request, rows::unpack_document_symbols).await
+    }
+
+    async fn workspace_symbols(&self, query: &str) -> Result<RawWorkspaceSymbols, EditorError> {
+        let request = json!({ "query": query }).to_string();
+        self.ask(Question::WorkspaceSymbols, request, rows::unpack_workspace_symbols).await
+    }
+
+    async fn diagnostics(&self) -> Result<RawDiagnostics, EditorError> {
+        self.ask(Question::Diagnostics, json!({}).to_string(), rows::unpack_diagnostics).await
     }
 }
 

@@ -1,8 +1,13 @@
 //! Unpacks the rows in which an editor's answers cross from JavaScript (`extension/rows.ts` packs them), and checks each
 //! of them: whatever does not add up is refused whole, never guessed at.
 
+use gateway_core::diagnostic::{RawDiagnostic, RawDiagnostics, RawReport, Severity};
+use gateway_core::hover::{RawHoverFragment, RawHovers};
 use gateway_core::location::{RawLocation, RawLocations, RawTarget, RawTargets};
 use gateway_core::position::{MAX_COORDINATE, Position, Range};
+use gateway_core::symbol::{
+    RawDocumentSymbol, RawDocumentSymbols, RawWorkspaceSymbol, RawWorkspaceSymbols, SymbolKind,
+};
 use gateway_server::editor::OpenDocument;
 
 /// Stands for something absent in a cell.
@@ -25,8 +30,7 @@ pub(crate) fn unpack_open(text: &str, cells: &[u32]) -> Result<OpenDocument, Mal
     if line_count == 0 {
         return Err(Malformed("a document without lines"));
     }
-    let line_length = if *line_length == ABSENT { None } else { Some(coordinate(*line_length)?) };
-    Ok(OpenDocument { line_count, line_length })
+    Ok(OpenDocument { line_count, line_length: optional(*line_length).map(coordinate).transpose()? })
 }
 
 /// Unpacks locations.
@@ -48,12 +52,93 @@ pub(crate) fn unpack_targets(text: &str, cells: &[u32]) -> Result<RawTargets, Ma
     let items = rows
         .iter()
         .map(|&[uri, a, b, c, d, selection @ ..]| {
-            let selection: [u32; 4] = selection;
-            let selection = if selection == [ABSENT; 4] { None } else { Some(range(selection)?) };
-            Ok(RawTarget { uri: string_index(uri, &uris)?, range: range([a, b, c, d])?, selection })
+            let range = range([a, b, c, d])?;
+            Ok(RawTarget { uri: string_index(uri, &uris)?, range, selection: optional_range(selection)? })
         })
         .collect::<Result<_, _>>()?;
     Ok(RawTargets { uris, items })
+}
+
+/// Unpacks the fragments of hovers.
+pub(crate) fn unpack_hovers(text: &str, cells: &[u32]) -> Result<RawHovers, Malformed> {
+    let (strings, rows) = split::<6>(text, cells)?;
+    let items = rows
+        .iter()
+        .map(|&[a, b, c, d, language, value]| {
+            Ok(RawHoverFragment {
+                range: optional_range([a, b, c, d])?,
+                language: optional_string_index(language, &strings)?,
+                value: string_index(value, &strings)?,
+            })
+        })
+        .collect::<Result<_, _>>()?;
+    Ok(RawHovers { strings, items })
+}
+
+/// Unpacks the outline of a document. What contains a symbol has to stand before it.
+pub(crate) fn unpack_document_symbols(text: &str, cells: &[u32]) -> Result<RawDocumentSymbols, Malformed> {
+    let (strings, rows) = split::<12>(text, cells)?;
+    let items = (0..)
+        .zip(rows)
+        .map(|(row, &[name, number, a, b, c, d, e, f, g, h, container_name, parent])| {
+            let parent = optional(parent);
+            if parent.is_some_and(|parent| parent >= row) {
+                return Err(Malformed("a symbol inside one that does not stand before it"));
+            }
+            Ok(RawDocumentSymbol {
+                name: optional_string_index(name, &strings)?,
+                kind: kind(number)?,
+                range: range([a, b, c, d])?,
+                selection: optional_range([e, f, g, h])?,
+                container_name: optional_string_index(container_name, &strings)?,
+                parent,
+            })
+        })
+        .collect::<Result<_, _>>()?;
+    Ok(RawDocumentSymbols { strings, items })
+}
+
+/// Unpacks symbols of the workspace.
+pub(crate) fn unpack_workspace_symbols(text: &str, cells: &[u32]) -> Result<RawWorkspaceSymbols, Malformed> {
+    let (strings, rows) = split::<8>(text, cells)?;
+    let items = rows
+        .iter()
+        .map(|&[name, number, container_name, uri, range @ ..]| {
+            Ok(RawWorkspaceSymbol {
+                name: optional_string_index(name, &strings)?,
+                kind: kind(number)?,
+                container_name: optional_string_index(container_name, &strings)?,
+                uri: string_index(uri, &strings)?,
+                range: optional_range(range)?,
+            })
+        })
+        .collect::<Result<_, _>>()?;
+    Ok(RawWorkspaceSymbols { strings, items })
+}
+
+/// Unpacks diagnostics. A row of a URI and nothing else is a document that was published without any.
+pub(crate) fn unpack_diagnostics(text: &str, cells: &[u32]) -> Result<RawDiagnostics, Malformed> {
+    let (strings, rows) = split::<9>(text, cells)?;
+    let items = rows
+        .iter()
+        .map(|&[uri, diagnostic @ ..]| {
+            let diagnostic: [u32; 8] = diagnostic;
+            let uri = string_index(uri, &strings)?;
+            if diagnostic == [ABSENT; 8] {
+                return Ok(RawReport { uri, diagnostic: None });
+            }
+            let [a, b, c, d, number, code, source, message] = diagnostic;
+            let diagnostic = RawDiagnostic {
+                range: range([a, b, c, d])?,
+                severity: optional(number).map(severity).transpose()?,
+                code: optional_string_index(code, &strings)?,
+                source: optional_string_index(source, &strings)?,
+                message: string_index(message, &strings)?,
+            };
+            Ok(RawReport { uri, diagnostic: Some(diagnostic) })
+        })
+        .collect::<Result<_, _>>()?;
+    Ok(RawDiagnostics { strings, items })
 }
 
 /// The strings and the rows of `WIDTH` cells each.
@@ -102,6 +187,27 @@ fn string_index(index: u32, strings: &[String]) -> Result<u32, Malformed> {
     if known { Ok(index) } else { Err(Malformed("a string that is not there")) }
 }
 
+fn optional_string_index(index: u32, strings: &[String]) -> Result<Option<u32>, Malformed> {
+    optional(index).map(|index| string_index(index, strings)).transpose()
+}
+
+fn optional(cell: u32) -> Option<u32> {
+    (cell != ABSENT).then_some(cell)
+}
+
+/// VS Code counts kinds and severities from 0, LSP from 1 (D7).
+fn kind(cell: u32) -> Result<SymbolKind, Malformed> {
+    cell.checked_add(1).and_then(SymbolKind::of_lsp).ok_or(Malformed("a kind of symbol that is not known"))
+}
+
+fn severity(cell: u32) -> Result<Severity, Malformed> {
+    cell.checked_add(1).and_then(Severity::of_lsp).ok_or(Malformed("a severity that is not known"))
+}
+
+fn optional_range(cells: [u32; 4]) -> Result<Option<Range>, Malformed> {
+    if cells == [ABSENT; 4] { Ok(None) } else { range(cells).map(Some) }
+}
+
 fn range([start_line, start_character, end_line, end_character]: [u32; 4]) -> Result<Range, Malformed> {
     Ok(Range {
         start: Position { line: coordinate(start_line)?, character: coordinate(start_character)? },
@@ -137,6 +243,96 @@ mod tests {
 
         assert_eq!(unpack_targets("u", &absent).expect("rows").items[0].selection, None);
         assert_eq!(unpack_targets("u", &present).expect("rows").items[0].selection, Some(RANGE));
+    }
+
+    #[test]
+    fn a_fragment_of_a_hover_has_a_range_and_a_language_or_not() {
+        let cells = [2, 2, 1, 1, 2, 3, MAX_COORDINATE, 0, 1, ABSENT, ABSENT, ABSENT, ABSENT, ABSENT, 0];
+
+        let hovers = unpack_hovers("tsv", &cells).expect("rows");
+
+        let whole = RawHoverFragment { range: Some(RANGE), language: Some(0), value: 1 };
+        let bare = RawHoverFragment { range: None, language: None, value: 0 };
+        assert_eq!(hovers, RawHovers { strings: vec!["ts".into(), "v".into()], items: vec![whole, bare] });
+    }
+
+    #[test]
+    fn a_symbol_of_a_document_has_lsps_kind_and_stands_after_what_contains_it() {
+        let outer = [0, 11, 1, 2, 3, MAX_COORDINATE, 1, 2, 3, MAX_COORDINATE, 0, ABSENT];
+        let inner = [ABSENT, 0, 1, 2, 3, MAX_COORDINATE, ABSENT, ABSENT, ABSENT, ABSENT, ABSENT, 0];
+        let cells = |rows: [&[u32]; 2]| [&[1, 1], rows[0], rows[1]].concat();
+        let kind = |number| SymbolKind::of_lsp(number).expect("a kind");
+
+        let symbols = unpack_document_symbols("n", &cells([&outer, &inner])).expect("rows");
+
+        let (name, container_name) = (Some(0), Some(0));
+        let whole = RawDocumentSymbol {
+            name,
+            kind: kind(12),
+            range: RANGE,
+            selection: Some(RANGE),
+            container_name,
+            parent: None,
+        };
+        let bare = RawDocumentSymbol {
+            name: None,
+            kind: kind(1),
+            range: RANGE,
+            selection: None,
+            container_name: None,
+            parent: Some(0),
+        };
+        assert_eq!(symbols.items, [whole, bare]);
+        let before = unpack_document_symbols("n", &cells([&inner, &outer])).expect_err("inside itself");
+        assert_eq!(before.0, "a symbol inside one that does not stand before it");
+    }
+
+    #[test]
+    fn a_symbol_of_the_workspace_has_a_name_a_container_and_a_range_or_not() {
+        let cells = [1, 1, 0, 25, 0, 0, 1, 2, 3, MAX_COORDINATE, ABSENT, 0, ABSENT, 0, ABSENT, ABSENT, ABSENT, ABSENT];
+        let kind = |number| SymbolKind::of_lsp(number).expect("a kind");
+
+        let symbols = unpack_workspace_symbols("n", &cells).expect("rows");
+
+        let (name, container_name) = (Some(0), Some(0));
+        let whole = RawWorkspaceSymbol { name, kind: kind(26), container_name, uri: 0, range: Some(RANGE) };
+        let bare = RawWorkspaceSymbol { name: None, kind: kind(1), container_name: None, uri: 0, range: None };
+        assert_eq!(symbols.items, [whole, bare]);
+    }
+
+    #[test]
+    fn a_document_that_was_published_without_diagnostics_is_a_row_of_its_uri_alone() {
+        let whole = [0, 1, 2, 3, MAX_COORDINATE, 0, 0, 0, 0];
+        let bare = [0, 1, 2, 3, MAX_COORDINATE, ABSENT, ABSENT, ABSENT, 0];
+        let nothing = [0, ABSENT, ABSENT, ABSENT, ABSENT, ABSENT, ABSENT, ABSENT, ABSENT];
+
+        let diagnostics = unpack_diagnostics("m", &[&[1, 1], &whole[..], &bare, &nothing].concat()).expect("rows");
+
+        let whole =
+            RawDiagnostic { range: RANGE, severity: Severity::of_lsp(1), code: Some(0), source: Some(0), message: 0 };
+        let bare = RawDiagnostic { range: RANGE, severity: None, code: None, source: None, message: 0 };
+        let expected = [Some(whole), Some(bare), None].map(|diagnostic| RawReport { uri: 0, diagnostic });
+        assert_eq!(diagnostics.items, expected);
+    }
+
+    #[test]
+    fn kinds_and_severities_that_do_not_exist_are_refused() {
+        let of_kind = |kind| unpack_workspace_symbols("n", &[1, 1, 0, kind, ABSENT, 0, 1, 2, 3, 4]).map(|_| ());
+        assert_eq!(of_kind(25), Ok(()));
+        assert_eq!(of_kind(26), Err(Malformed("a kind of symbol that is not known")));
+        assert_eq!(of_kind(ABSENT), Err(Malformed("a kind of symbol that is not known")));
+
+        let of_severity =
+            |severity| unpack_diagnostics("m", &[1, 1, 0, 1, 2, 3, 4, severity, ABSENT, ABSENT, 0]).map(|_| ());
+        assert_eq!(of_severity(3), Ok(()));
+        assert_eq!(of_severity(4), Err(Malformed("a severity that is not known")));
+    }
+
+    #[test]
+    fn a_diagnostic_without_a_message_is_refused() {
+        let cells = [1, 1, 0, 1, 2, 3, 4, ABSENT, ABSENT, ABSENT, ABSENT];
+
+        assert_eq!(unpack_diagnostics("m", &cells), Err(Malformed("a string that is not there")));
     }
 
     #[test]

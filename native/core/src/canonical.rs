@@ -3,11 +3,12 @@
 
 use std::collections::HashMap;
 
-use serde_json::Value;
+use serde::Serialize;
+use serde_json::value::{RawValue, to_raw_value};
 
 use crate::error::ToolError;
 use crate::location::{RawLocations, RawTargets};
-use crate::position::{Position, Range};
+use crate::position::Range;
 use crate::roots::{AllowedRoots, RealPaths};
 use crate::uri::CanonicalUri;
 
@@ -21,6 +22,20 @@ pub struct CanonicalSet {
 }
 
 impl CanonicalSet {
+    /// Encodes items that are in canonical order and without duplicates.
+    pub(crate) fn encode<T: Serialize>(items: impl IntoIterator<Item = T>) -> Result<Self, ToolError> {
+        let mut json = Vec::new();
+        let mut ends = Vec::new();
+        for item in items {
+            if !ends.is_empty() {
+                json.push(b',');
+            }
+            serde_json::to_writer(&mut json, &item).map_err(|_| ToolError::Internal)?;
+            ends.push(json.len());
+        }
+        Ok(Self { json: json.into(), ends: ends.into() })
+    }
+
     /// How many items there are.
     pub fn len(&self) -> usize {
         self.ends.len()
@@ -48,43 +63,41 @@ impl CanonicalSet {
     }
 }
 
-/// Writes the items of a canonical set one after the other.
-#[derive(Debug, Default)]
-struct Encoder {
-    json: Vec<u8>,
-    ends: Vec<usize>,
-}
-
-impl Encoder {
-    fn item(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
-        if !self.ends.is_empty() {
-            self.json.push(b',');
-        }
-        write(&mut self.json);
-        self.ends.push(self.json.len());
-    }
-
-    fn finish(self) -> CanonicalSet {
-        CanonicalSet { json: self.json.into(), ends: self.ends.into() }
-    }
-}
-
-/// Locations on their way to a canonical set: each distinct URI is admitted once and from then on stands for its place
-/// in the order, so that sorting compares numbers.
-pub(crate) struct Locations {
+/// Items that are allowed, sorted by their URIs and then by their own order, without duplicates. Each distinct URI is
+/// admitted once and from then on stands for its place in the order, so that sorting compares numbers.
+pub(crate) struct Allowed<T> {
     /// The distinct canonical URIs, in order.
     uris: Vec<CanonicalUri>,
-    /// The allowed items, sorted and distinct.
-    items: Vec<Item>,
-    /// How many distinct items were left out because their URI is not allowed.
-    omitted: usize,
+    /// The items with the index of their URI.
+    items: Vec<(usize, T)>,
+    /// The items that were left out because their URI is not allowed, sorted and without duplicates.
+    pub(crate) omitted: Vec<(Name, T)>,
 }
 
-/// The order of the fields is the contract's order of locations (section 4.2).
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Item {
-    uri: usize,
+/// The order of a range is the rest of the contract's order of locations (section 4.2).
+pub(crate) type Locations = Allowed<Range>;
+
+/// A location with its members in the contract's order (section 3.4).
+#[derive(Serialize)]
+struct Location<'a> {
+    uri: &'a RawValue,
     range: Range,
+}
+
+impl<T> Allowed<T> {
+    pub(crate) fn len(&self) -> usize {
+        self.items.len()
+    }
+
+    /// The items with their URIs, in order.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&CanonicalUri, &T)> {
+        self.items.iter().map(|(uri, item)| (&self.uris[*uri], item))
+    }
+
+    /// The URIs that have items, in order, each with its items in order.
+    pub(crate) fn by_uri(&self) -> impl Iterator<Item = (&CanonicalUri, &[(usize, T)])> {
+        self.items.chunk_by(|(uri, _), (next, _)| uri == next).map(|items| (&self.uris[items[0].0], items))
+    }
 }
 
 impl Locations {
@@ -97,16 +110,12 @@ impl Locations {
         real: &dyn RealPaths,
     ) -> Result<Self, ToolError> {
         let mut names = Names::new(roots, real);
-        let admitted = names.admit(&references.uris);
-        let mut items = Vec::with_capacity(references.items.len());
-        for item in &references.items {
-            items.push((name_at(&admitted, item.uri)?, item.range));
-        }
+        let admitted = names.admit(&references.uris, references.items.iter().map(|item| item.uri))?;
+        let mut items: Vec<_> = admitted.into_iter().zip(references.items.iter().map(|item| item.range)).collect();
         let mut removed = Vec::new();
         for targets in declarations {
-            let admitted = names.admit(&targets.uris);
-            for target in &targets.items {
-                let name = name_at(&admitted, target.uri)?;
+            let admitted = names.admit(&targets.uris, targets.items.iter().map(|target| target.uri))?;
+            for (name, target) in admitted.into_iter().zip(&targets.items) {
                 removed.push((name, target.range));
                 removed.extend(target.selection.map(|selection| (name, selection)));
             }
@@ -123,40 +132,26 @@ impl Locations {
         real: &dyn RealPaths,
     ) -> Result<Self, ToolError> {
         let mut names = Names::new(roots, real);
-        let admitted = names.admit(&targets.uris);
-        let mut items = Vec::with_capacity(targets.items.len());
-        for target in &targets.items {
-            items.push((name_at(&admitted, target.uri)?, target.selection.unwrap_or(target.range)));
-        }
-        Ok(names.order(items))
-    }
-
-    pub(crate) fn len(&self) -> usize {
-        self.items.len()
-    }
-
-    pub(crate) fn omitted(&self) -> usize {
-        self.omitted
+        let admitted = names.admit(&targets.uris, targets.items.iter().map(|target| target.uri))?;
+        let ranges = targets.items.iter().map(|target| target.selection.unwrap_or(target.range));
+        Ok(names.order(admitted.into_iter().zip(ranges).collect()))
     }
 
     /// Encodes the first items, at most `count`.
-    pub(crate) fn encode(&self, count: usize) -> CanonicalSet {
-        let mut encoder = Encoder::default();
+    pub(crate) fn encode(&self, count: usize) -> Result<CanonicalSet, ToolError> {
         // Each URI is made a JSON string once, not once for each of its items.
-        let uris: Vec<String> = self.uris.iter().map(|uri| Value::from(uri.as_str()).to_string()).collect();
-        for item in self.items.iter().take(count) {
-            encoder.item(|json| push_location(json, &uris[item.uri], item.range));
-        }
-        encoder.finish()
+        let uris = self.uris.iter().map(|uri| to_raw_value(uri.as_str())).collect::<Result<Vec<_>, _>>();
+        let uris = uris.map_err(|_| ToolError::Internal)?;
+        CanonicalSet::encode(self.items.iter().take(count).map(|&(uri, range)| Location { uri: &uris[uri], range }))
     }
 }
 
 /// What stands for a URI until all are known: an index into [`Names::uris`].
-type Name = usize;
+pub(crate) type Name = usize;
 
 /// The distinct URIs of one call. Each distinct path is resolved once (D32), and two that resolve to the same real path
 /// share a name.
-struct Names<'a> {
+pub(crate) struct Names<'a> {
     roots: &'a AllowedRoots,
     real: &'a dyn RealPaths,
     by_source: HashMap<Source, Name>,
@@ -174,12 +169,23 @@ enum Source {
 }
 
 impl<'a> Names<'a> {
-    fn new(roots: &'a AllowedRoots, real: &'a dyn RealPaths) -> Self {
+    pub(crate) fn new(roots: &'a AllowedRoots, real: &'a dyn RealPaths) -> Self {
         Self { roots, real, by_source: HashMap::new(), by_uri: HashMap::new(), uris: Vec::new() }
     }
 
-    fn admit(&mut self, uris: &[String]) -> Vec<Name> {
-        uris.iter().map(|uri| self.name_of(uri)).collect()
+    /// The name of the URI of each item, given the index of that URI among the strings.
+    pub(crate) fn admit(
+        &mut self,
+        strings: &[String],
+        items: impl Iterator<Item = u32>,
+    ) -> Result<Vec<Name>, ToolError> {
+        let mut known = vec![None; strings.len()];
+        items
+            .map(|index| {
+                let uri = string_at(strings, index)?;
+                Ok(*known[index as usize].get_or_insert_with(|| self.name_of(uri)))
+            })
+            .collect()
     }
 
     fn name_of(&mut self, uri: &str) -> Name {
@@ -204,64 +210,40 @@ impl<'a> Names<'a> {
         name
     }
 
-    fn order(self, items: Vec<(Name, Range)>) -> Locations {
+    /// The items that are allowed, in canonical order; that of `T` is the order of the items of one URI.
+    pub(crate) fn order<T: Ord>(self, items: Vec<(Name, T)>) -> Allowed<T> {
         let mut uris: Vec<&CanonicalUri> = self.uris.iter().flatten().collect();
         uris.sort_unstable();
         let ranks: Vec<Option<usize>> =
             self.uris.iter().map(|uri| uri.as_ref().and_then(|uri| uris.binary_search(&uri).ok())).collect();
         let mut allowed = Vec::with_capacity(items.len());
         let mut omitted = Vec::new();
-        for (name, range) in items {
+        for (name, item) in items {
             match ranks[name] {
-                Some(uri) => allowed.push(Item { uri, range }),
-                None => omitted.push((name, range)),
+                Some(uri) => allowed.push((uri, item)),
+                None => omitted.push((name, item)),
             }
         }
-        allowed.sort_unstable();
-        allowed.dedup();
-        omitted.sort_unstable();
-        omitted.dedup();
-        Locations { uris: uris.into_iter().cloned().collect(), items: allowed, omitted: omitted.len() }
+        Allowed { uris: uris.into_iter().cloned().collect(), items: ordered(allowed), omitted: ordered(omitted) }
     }
 }
 
-/// The name of the URI with this index. An index that names no URI is junk from a provider.
-fn name_at(admitted: &[Name], index: u32) -> Result<Name, ToolError> {
-    admitted.get(index as usize).copied().ok_or(ToolError::ProviderFailed)
+/// The items sorted and without duplicates.
+pub(crate) fn ordered<T: Ord>(mut items: Vec<T>) -> Vec<T> {
+    items.sort_unstable();
+    items.dedup();
+    items
 }
 
-/// Writes a location with its members in the contract's order (section 3.4).
-fn push_location(json: &mut Vec<u8>, uri: &str, range: Range) {
-    json.extend_from_slice(br#"{"uri":"#);
-    json.extend_from_slice(uri.as_bytes());
-    json.extend_from_slice(br#","range":"#);
-    push_range(json, range);
-    json.push(b'}');
-}
-
-fn push_range(json: &mut Vec<u8>, Range { start, end }: Range) {
-    json.extend_from_slice(br#"{"start":"#);
-    push_position(json, start);
-    json.extend_from_slice(br#","end":"#);
-    push_position(json, end);
-    json.push(b'}');
-}
-
-fn push_position(json: &mut Vec<u8>, Position { line, character }: Position) {
-    let mut digits = itoa::Buffer::new();
-    json.extend_from_slice(br#"{"line":"#);
-    json.extend_from_slice(digits.format(line).as_bytes());
-    json.extend_from_slice(br#","character":"#);
-    json.extend_from_slice(digits.format(character).as_bytes());
-    json.push(b'}');
+/// The string with this index. An index that names none is junk from a provider.
+pub(crate) fn string_at(strings: &[String], index: u32) -> Result<&str, ToolError> {
+    strings.get(index as usize).map(String::as_str).ok_or(ToolError::ProviderFailed)
 }
 
 /// A set of one item that weighs so much.
 #[cfg(test)]
 pub(crate) fn test_set(weight: usize) -> CanonicalSet {
-    let mut encoder = Encoder::default();
-    encoder.item(|json| json.resize(weight - size_of::<usize>(), b'1'));
-    encoder.finish()
+    CanonicalSet { json: vec![b'1'; weight - size_of::<usize>()].into(), ends: [weight - size_of::<usize>()].into() }
 }
 
 #[cfg(test)]
@@ -270,11 +252,7 @@ mod tests {
 
     #[test]
     fn a_slice_is_the_items_it_names_joined_by_commas() {
-        let mut encoder = Encoder::default();
-        for item in ["1", "22", "333"] {
-            encoder.item(|json| json.extend_from_slice(item.as_bytes()));
-        }
-        let set = encoder.finish();
+        let set = CanonicalSet::encode([1, 22, 333]).unwrap();
         let slices = [
             ((0, 3), "1,22,333"),
             ((0, 1), "1"),

@@ -77,6 +77,16 @@ fn relevant_to(tool: Tool) -> &'static [Epoch] {
     }
 }
 
+/// The epoch that stands for what language servers hold true, where no event told of a change (D24).
+fn opinion_of(tool: Tool) -> Epoch {
+    match tool {
+        Tool::DiagnosticsDocument | Tool::DiagnosticsWorkspace => Epoch::Diagnostics,
+        Tool::Definition | Tool::References | Tool::Hover | Tool::DocumentSymbols | Tool::WorkspaceSymbols => {
+            Epoch::Text
+        }
+    }
+}
+
 /// How many snapshot keys are remembered (D35).
 const MOST_REMEMBERED: NonZeroUsize = NonZeroUsize::MIN.saturating_add(1_023);
 
@@ -110,19 +120,14 @@ impl EpochHistory {
         self.remembered.put(key, remembered);
     }
 
-    /// Whether the key may stay what it is, now that a set with this fingerprint was found for it: not if it stands for
-    /// another, and not if remembering it would forget one that is still in force, which then could come to stand for two.
-    pub fn can_stand_for(&self, key: &SnapshotKey, fingerprint: u64, now: &Epochs) -> bool {
-        match self.remembered.peek(key) {
-            Some(known) => known.fingerprint == fingerprint,
-            None => {
-                self.remembered.len() < MOST_REMEMBERED.get()
-                    || self
-                        .remembered
-                        .back()
-                        .is_none_or(|(_, oldest)| !now.changed_since(&oldest.epochs, oldest.tool).is_empty())
-            }
+    /// Which epoch has to move on before the key may stand for a set with this fingerprint: if it stands for another
+    /// already, or if remembering it would forget a key that is still in force and could then come to stand for two.
+    pub fn contradicted(&self, key: &SnapshotKey, fingerprint: u64, now: &Epochs) -> Option<Epoch> {
+        if let Some(known) = self.remembered.peek(key) {
+            return (known.fingerprint != fingerprint).then(|| opinion_of(known.tool));
         }
+        let (_, oldest) = self.remembered.back().filter(|_| self.remembered.len() == MOST_REMEMBERED.get())?;
+        now.changed_since(&oldest.epochs, oldest.tool).is_empty().then(|| opinion_of(oldest.tool))
     }
 
     /// What moved since the key was derived; empty if that is no longer known.

@@ -116,9 +116,11 @@ pub enum ToolError {
     /// Nothing in the editor answers this question for this document.
     #[error("No language extension in the editor answers this for this file; install or enable one for its language.")]
     ProviderUnavailable,
-    /// The tool is in the catalog and this version does not answer it yet.
-    #[error("This version of the gateway does not answer this tool yet; use another tool.")]
-    NotBuiltYet,
+    /// No language extension has published diagnostics of this document, not even that there are none.
+    #[error(
+        "No language extension has reported on this file, so nothing is known about it; open it in an editor tab, or call again."
+    )]
+    NotAnalysed,
     /// A language extension threw, rejected, or returned something that is not an answer.
     #[error(
         "A language extension in the editor failed to answer; call again, and look at the editor's log if it goes on."
@@ -153,7 +155,7 @@ impl ToolError {
             Self::TooManyItems { .. } | Self::ResponseTooLarge { .. } | Self::Timeout { .. } | Self::Cancelled => {
                 ErrorCode::CapExceeded
             }
-            Self::ProviderUnavailable | Self::NotBuiltYet => ErrorCode::ProviderUnavailable,
+            Self::ProviderUnavailable | Self::NotAnalysed => ErrorCode::ProviderUnavailable,
             Self::ProviderFailed | Self::Internal => ErrorCode::Internal,
         }
     }
@@ -177,6 +179,7 @@ impl ToolError {
                 }))
             }
             Self::Timeout { .. } => Some(json!({ "reason": "timeout", "retryable": true })),
+            Self::NotAnalysed => Some(json!({ "reason": "not_analysed" })),
             Self::Cancelled => Some(json!({ "reason": "cancelled" })),
             _ => None,
         }

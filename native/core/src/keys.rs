@@ -2,12 +2,14 @@
 
 use std::fmt::{self, Write};
 
+use serde::Serialize;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use crate::epochs::Epochs;
 use crate::position::Position;
 use crate::tools::Tool;
+use crate::tools::workspace_symbols::Query;
 use crate::uri::CanonicalUri;
 
 /// `k`: which question is asked. Everything in the arguments that affects the result is in it, and nothing else.
@@ -23,12 +25,26 @@ pub struct SnapshotKey(String);
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RootsKey(String);
 
+/// What a symbol or diagnostic is known by: the hash of its canonical string (contract section 3.7).
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+pub(crate) struct ItemId(String);
+
 impl RequestKey {
     /// The key of a references request (contract section 7.2).
     pub fn references(uri: &CanonicalUri, position: Position, include_declaration: bool) -> Self {
         let Position { line, character } = position;
         let tool = Tool::References.name();
         Self(sha256_hex(&format!("v1|{tool}|{uri}|{line}|{character}|{include_declaration}")))
+    }
+
+    /// The key of a workspace symbols request (contract section 7.5).
+    pub fn workspace_symbols(query: &Query) -> Self {
+        Self(sha256_hex(&format!("v1|{}|{}", Tool::WorkspaceSymbols.name(), query.as_str())))
+    }
+
+    /// The key of every workspace diagnostics request (contract section 7.7).
+    pub fn workspace_diagnostics() -> Self {
+        Self(sha256_hex(&format!("v1|{}", Tool::DiagnosticsWorkspace.name())))
     }
 
     /// The key in lower-case hexadecimal digits.
@@ -66,6 +82,13 @@ impl RootsKey {
     /// The key in lower-case hexadecimal digits.
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+}
+
+impl ItemId {
+    /// The id of what this canonical string describes.
+    pub(crate) fn of(canonical_string: &str) -> Self {
+        Self(format!("sha256:{}", sha256_hex(canonical_string)))
     }
 }
 

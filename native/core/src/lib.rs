@@ -8,14 +8,19 @@
 
 pub mod canonical;
 pub mod cursor;
+pub mod diagnostic;
 pub mod epochs;
 pub mod error;
+pub mod hover;
 pub mod keys;
+pub mod left_out;
 pub mod limits;
 pub mod location;
+mod order;
 pub mod page;
 pub mod position;
 pub mod roots;
 pub mod snapshots;
+pub mod symbol;
 pub mod tools;
 pub mod uri;

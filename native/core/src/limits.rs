@@ -20,6 +20,12 @@ pub const MAX_WORKSPACE_DIAGNOSTICS_ITEMS_TOTAL: usize = 5_000;
 pub const MAX_WORKSPACE_SYMBOLS_ITEMS_TOTAL: usize = 20_000;
 /// Most items in the canonical set of references (contract section 5.1).
 pub const MAX_REFERENCES_ITEMS_TOTAL: usize = 20_000;
+/// Most symbols that the outline of one document may have before duplicates are removed (D15).
+pub const MAX_DOCUMENT_SYMBOLS_TRAVERSED: usize = 20_000;
+/// Most fragments of one hover (contract section 7.3).
+pub const MAX_HOVER_FRAGMENTS: usize = 8;
+/// Most code points of one fragment of a hover (contract section 7.3).
+pub const MAX_HOVER_FRAGMENT_CODE_POINTS: usize = 8_192;
 /// Most bytes that one retained set may weigh (D26).
 pub const MAX_SNAPSHOT_BYTES: usize = 16 * 1_048_576;
 /// Most bytes that all retained sets may weigh together (D26).

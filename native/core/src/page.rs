@@ -41,7 +41,8 @@ impl ResponseBudget {
         payload_bytes.saturating_add(self.envelope_bytes)
     }
 
-    fn fits(self, payload_bytes: usize) -> bool {
+    /// Whether a payload of this size may be returned.
+    pub(crate) fn fits(self, payload_bytes: usize) -> bool {
         self.response_bytes(payload_bytes) <= self.max_response_bytes
     }
 
@@ -82,31 +83,69 @@ impl<'a, S: Fn(usize, bool) -> String> Page<'a, S> {
         Ok(Self { set, cursor, size, summarize })
     }
 
+    /// Whether there are items after those of the page.
+    pub(crate) fn more(&self) -> bool {
+        self.next(self.size).is_some()
+    }
+
+    /// How many items the page has.
+    pub(crate) fn size(&self) -> usize {
+        self.size
+    }
+
+    /// The items of the page, as JSON joined by commas.
+    pub(crate) fn items(&self) -> &'a [u8] {
+        self.set.slice(self.cursor.offset, self.size)
+    }
+
     /// The payload of a paged tool: `{"items":[…],"nextCursor":…,"summary":…}`. If it does not fit, the error names the
     /// largest page size that does.
     pub(crate) fn payload(&self, budget: ResponseBudget) -> Result<Vec<u8>, ToolError> {
-        let bytes = self.payload_bytes(self.size);
-        budget.check(bytes, || (1..self.size).rev().find(|&size| budget.fits(self.payload_bytes(size))))?;
-        let mut payload = Vec::with_capacity(bytes);
-        payload.extend_from_slice(BEFORE_ITEMS);
-        payload.extend_from_slice(self.set.slice(self.cursor.offset, self.size));
-        payload.extend_from_slice(self.after_items(self.size).as_bytes());
-        Ok(payload)
+        budget.check(self.payload_bytes(self.size), || {
+            (1..self.size).rev().find(|&size| budget.fits(self.payload_bytes(size)))
+        })?;
+        Ok(self.payload_with(self.items(), &self.summary(self.size)))
+    }
+
+    /// The payload with other items in place of those of the page, and another summary.
+    pub(crate) fn payload_with(&self, items: &[u8], summary: &str) -> Vec<u8> {
+        [BEFORE_ITEMS, items, self.after_items(self.size, summary).as_bytes()].concat()
     }
 
     fn payload_bytes(&self, size: usize) -> usize {
-        BEFORE_ITEMS.len() + self.set.slice(self.cursor.offset, size).len() + self.after_items(size).len()
+        let items = self.set.slice(self.cursor.offset, size);
+        BEFORE_ITEMS.len() + items.len() + self.after_items(size, &self.summary(size)).len()
     }
 
-    fn after_items(&self, size: usize) -> String {
+    fn summary(&self, size: usize) -> String {
+        (self.summarize)(size, self.next(size).is_some())
+    }
+
+    fn next(&self, size: usize) -> Option<Cursor> {
         let offset = self.cursor.offset + size;
-        let next = (offset < self.set.len()).then(|| Cursor { offset, ..self.cursor.clone() }.mint());
-        let summary = (self.summarize)(size, next.is_some());
+        (offset < self.set.len()).then(|| Cursor { offset, ..self.cursor.clone() })
+    }
+
+    fn after_items(&self, size: usize, summary: &str) -> String {
+        let next = self.next(size).map(|cursor| cursor.mint());
         format!(r#"],"nextCursor":{},"summary":{}}}"#, Value::from(next), Value::from(summary))
     }
 }
 
 const BEFORE_ITEMS: &[u8] = br#"{"items":["#;
+
+/// The payload of a list that is not paged: `opening` up to the list's first item, then the items and the summary.
+pub(crate) fn list_payload(
+    opening: &str,
+    items: &CanonicalSet,
+    summary: &str,
+    budget: ResponseBudget,
+) -> Result<Vec<u8>, ToolError> {
+    let closing = format!(r#"],"summary":{}}}"#, Value::from(summary));
+    let payload = [opening.as_bytes(), items.slice(0, items.len()), closing.as_bytes()].concat();
+    budget.check(payload.len(), || None)?;
+    Ok(payload)
+}
 
 #[cfg(test)]
 mod tests {

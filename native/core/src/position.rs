@@ -3,7 +3,7 @@
 use std::fmt;
 
 use serde::de::{Error, Visitor};
-use serde::{Deserialize, Deserializer};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::error::ToolError;
 
@@ -11,7 +11,7 @@ use crate::error::ToolError;
 pub const MAX_COORDINATE: u32 = 0x7fff_ffff;
 
 /// A place between two UTF-16 units of a document.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Position {
     /// 0-based line.
@@ -23,7 +23,7 @@ pub struct Position {
 }
 
 /// A half-open span of a document. Its order is the contract's range order: start, then end (section 4.2).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct Range {
     /// The first place inside.
     pub start: Position,
@@ -45,6 +45,13 @@ impl Position {
             }
             _ => Err(ToolError::LineNotFound { line, line_count }),
         }
+    }
+}
+
+/// The text of a position inside ids (D6).
+impl fmt::Display for Position {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}:{}", self.line, self.character)
     }
 }
 

@@ -10,6 +10,7 @@ use clru::{CLruCache, CLruCacheConfig, WeightScale};
 use crate::canonical::CanonicalSet;
 use crate::error::ToolError;
 use crate::keys::SnapshotKey;
+use crate::left_out::LeftOut;
 use crate::limits::{MAX_SNAPSHOT_BYTES, MAX_SNAPSHOTS_BYTES, SNAPSHOT_LIFETIME};
 
 /// A canonical set with what its pages say of it.
@@ -17,8 +18,8 @@ use crate::limits::{MAX_SNAPSHOT_BYTES, MAX_SNAPSHOTS_BYTES, SNAPSHOT_LIFETIME};
 pub struct Retained {
     /// The full set.
     pub set: CanonicalSet,
-    /// How many items were left out of it because their URI is not allowed (D15).
-    pub omitted: usize,
+    /// What was left out of it.
+    pub left_out: LeftOut,
 }
 
 impl Retained {
@@ -112,7 +113,7 @@ mod tests {
     }
 
     fn of_weight(weight: usize) -> Arc<Retained> {
-        let retained = Retained { set: test_set(weight), omitted: 0 };
+        let retained = Retained { set: test_set(weight), left_out: LeftOut::default() };
         assert_eq!(retained.set.weight(), weight);
         Arc::new(retained)
     }

@@ -1,9 +1,10 @@
 //! The cases under test/golden: what is asked, what is on disk, what the editor returned, and the payload or error that
 //! has to come of it, byte for byte.
 #![expect(clippy::disallowed_methods, clippy::disallowed_macros, reason = "tests read their cases from files")]
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+#![expect(clippy::panic, clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod in_memory;
+mod written_out;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -12,20 +13,30 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use gateway_core::cursor::Cursor;
+use gateway_core::diagnostic::{RawDiagnostic, RawDiagnostics, RawReport, Severity};
 use gateway_core::epochs::{EpochHistory, Epochs, Remembered};
 use gateway_core::error::ToolError;
+use gateway_core::hover::{RawHoverFragment, RawHovers};
 use gateway_core::keys::{RequestKey, SnapshotKey};
 use gateway_core::limits::{Limits, MAX_RESPONSE_BYTES, REQUEST_TIMEOUT};
 use gateway_core::location::{RawLocation, RawLocations, RawTarget, RawTargets};
 use gateway_core::page::{PageSize, ResponseBudget};
 use gateway_core::position;
 use gateway_core::roots::AllowedRoots;
-use gateway_core::snapshots::Snapshots;
-use gateway_core::tools::{Tool, definition, references};
-use gateway_core::uri::PathStyle;
+use gateway_core::snapshots::{Retained, Snapshots};
+use gateway_core::symbol::{
+    RawDocumentSymbol, RawDocumentSymbols, RawWorkspaceSymbol, RawWorkspaceSymbols, SymbolKind,
+};
+use gateway_core::tools::workspace_symbols::Query;
+use gateway_core::tools::{
+    Tool, Whole, definition, diagnostics_document, diagnostics_workspace, document_symbols, hover, references,
+    workspace_symbols,
+};
+use gateway_core::uri::{CanonicalUri, PathStyle};
 use in_memory::InMemory;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::{Value, json};
+use written_out::Json;
 
 /// One case. README.md beside the cases says what the members mean.
 #[derive(Deserialize)]
@@ -118,21 +129,27 @@ struct CursorOf {
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Keys {
-    uri: String,
+    /// Of a tool that is asked about a document.
+    uri: Option<String>,
     #[expect(dead_code, reason = "for the script")]
     roots: Vec<String>,
     roots_key: String,
-    k: String,
-    s: String,
+    /// Of a paged tool, like `s`.
+    k: Option<String>,
+    s: Option<String>,
 }
 
 /// What the editor returns, in the shapes of its API.
 #[derive(Deserialize, Default)]
-#[serde(default, deny_unknown_fields)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 struct Editor {
     definition: Vec<Returned>,
     declaration: Vec<Returned>,
     references: Vec<Location>,
+    hover: Vec<Hover>,
+    document_symbols: Vec<Symbol>,
+    workspace_symbols: Vec<Symbol>,
+    diagnostics: Vec<(String, Vec<Diagnostic>)>,
 }
 
 #[derive(Deserialize)]
@@ -151,25 +168,66 @@ struct Link {
     target_selection_range: Option<Range>,
 }
 
-/// A location with its members in the contract's order.
-#[derive(Deserialize, Serialize, Clone)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Location {
     uri: String,
     range: Range,
-    /// Stands for this many locations: this one, and the same on each of the lines after it.
-    #[serde(skip_serializing)]
-    on_lines: Option<u32>,
 }
 
-#[derive(Deserialize, Serialize, Clone, Copy)]
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Hover {
+    contents: Vec<Content>,
+    range: Option<Range>,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Content {
+    Text(String),
+    Tagged { language: Option<String>, value: String },
+}
+
+/// A `DocumentSymbol`, a `SymbolInformation`, or both at once.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Symbol {
+    name: Option<String>,
+    kind: u32,
+    range: Option<Range>,
+    selection_range: Option<Range>,
+    children: Option<Vec<Symbol>>,
+    location: Option<Somewhere>,
+    container_name: Option<String>,
+}
+
+/// A location whose range may not be known yet.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Somewhere {
+    uri: String,
+    range: Option<Range>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Diagnostic {
+    range: Range,
+    severity: Option<u32>,
+    code: Option<String>,
+    source: Option<String>,
+    message: String,
+}
+
+#[derive(Deserialize, Clone, Copy)]
 #[serde(deny_unknown_fields)]
 struct Range {
     start: Position,
     end: Position,
 }
 
-#[derive(Deserialize, Serialize, Clone, Copy)]
+#[derive(Deserialize, Clone, Copy)]
 #[serde(deny_unknown_fields)]
 struct Position {
     line: u32,
@@ -179,6 +237,7 @@ struct Position {
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Expectation {
+    #[expect(dead_code, reason = "taken from the text of the case, where its members are in order")]
     payload: Option<Value>,
     /// What the script needs to make `payload.nextCursor`.
     #[expect(dead_code, reason = "for the script")]
@@ -188,30 +247,15 @@ struct Expectation {
     editor_uri: Option<String>,
 }
 
-#[derive(Deserialize, Serialize)]
-#[serde(deny_unknown_fields)]
-struct DefinitionPayload {
-    locations: Vec<Location>,
-    summary: String,
-}
-
-#[derive(Deserialize, Serialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct ReferencesPayload {
-    items: Vec<Location>,
-    next_cursor: Option<String>,
-    summary: String,
-}
-
 #[test]
 fn every_golden_case_comes_out_as_written() {
     let mut failed = Vec::new();
     let files = case_files();
-    assert!(files.len() >= 40, "the cases are there");
+    assert!(files.len() >= 100, "the cases are there");
     for file in files {
-        let text = fs::read_to_string(&file).unwrap();
-        let case: Case = serde_json::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
-        failed.extend(check(&case).into_iter().map(|difference| format!("{}: {difference}", file.display())));
+        let (case, payload) = read(&file);
+        let differences = check(&case, payload.as_deref());
+        failed.extend(differences.into_iter().map(|difference| format!("{}: {difference}", file.display())));
     }
     assert!(failed.is_empty(), "{}", failed.join("\n"));
 }
@@ -221,14 +265,24 @@ fn every_golden_case_comes_out_as_written() {
 #[test]
 fn every_golden_payload_validates_against_the_output_schema_of_its_tool() {
     for file in case_files() {
-        let case: Case = serde_json::from_slice(&fs::read(&file).unwrap()).unwrap();
+        let (case, payload) = read(&file);
         let schema = golden_folder().join(format!("../../schemas/tools/{}.output.json", case.tool));
         let schema: Value = serde_json::from_slice(&fs::read(schema).unwrap()).unwrap();
-        if let Some(payload) = &case.expect.payload {
-            let payload: Value = serde_json::from_str(&expected_payload(&case.tool, payload)).unwrap();
+        if let Some(payload) = payload {
+            let payload: Value = serde_json::from_str(&payload).unwrap();
             jsonschema::validate(&schema, &payload).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
         }
     }
+}
+
+/// The case and its payload, byte for byte.
+fn read(file: &Path) -> (Case, Option<String>) {
+    let written: Json = serde_json::from_slice(&fs::read(file).unwrap()).unwrap();
+    let written = written.written_out();
+    let payload = written.member("expect").and_then(|expect| expect.member("payload"));
+    let payload = payload.map(|payload| serde_json::to_string(payload).unwrap());
+    let case = serde_json::from_value(serde_json::to_value(&written).unwrap());
+    (case.unwrap_or_else(|error| panic!("{}: {error}", file.display())), payload)
 }
 
 fn golden_folder() -> PathBuf {
@@ -245,7 +299,7 @@ fn case_files() -> Vec<PathBuf> {
 }
 
 /// Answers the case in every spelling of its URI, and tells each difference from what is expected.
-fn check(case: &Case) -> Vec<String> {
+fn check(case: &Case, payload: Option<&str>) -> Vec<String> {
     let spellings = if case.spellings.is_empty() {
         vec![case.arguments.clone()]
     } else {
@@ -265,8 +319,8 @@ fn check(case: &Case) -> Vec<String> {
             Ok(payload) => format!("payload {}", String::from_utf8(payload).unwrap()),
             Err(error) => format!("error {}", wire(&error)),
         };
-        let expected = match (&case.expect.payload, &case.expect.error) {
-            (Some(payload), None) => format!("payload {}", expected_payload(&case.tool, payload)),
+        let expected = match (payload, &case.expect.error) {
+            (Some(payload), None) => format!("payload {payload}"),
             (None, Some(error)) => format!("error {error}"),
             _ => "either a payload or an error".to_owned(),
         };
@@ -297,56 +351,115 @@ fn answer(case: &Case, arguments: &Value) -> Result<Vec<u8>, ToolError> {
     let Settings { max_items_per_page, max_response_bytes, envelope_bytes } = case.settings;
     let limits = Limits::tightened(max_items_per_page, max_response_bytes, REQUEST_TIMEOUT);
     let budget = ResponseBudget::new(limits.max_response_bytes(), envelope_bytes);
-    let tool = Tool::from_name(&case.tool).unwrap();
-    match tool {
+    let editor = &case.editor;
+    let admit = |uri, position| admit(case, &roots, &disk, uri, position);
+    match Tool::from_name(&case.tool).unwrap() {
         Tool::Definition => {
             let input: definition::Input = input(arguments)?;
-            admit(case, &roots, &disk, &input.uri, input.position)?;
-            definition::Answer::new(&targets(&case.editor.definition), &roots, &disk)?.payload(budget)
+            admit(&input.uri, Some(input.position))?;
+            definition::Answer::new(&targets(&editor.definition), &roots, &disk)?.payload(budget)
         }
         Tool::References => {
             let input: references::Input = input(arguments)?;
-            let size = PageSize::clamped(input.page_size, &limits);
-            let uri = admit(case, &roots, &disk, &input.uri, input.position)?;
+            let uri = admit(&input.uri, Some(input.position))?;
             let declarations = if input.include_declaration {
                 Vec::new()
             } else {
-                vec![targets(&case.editor.definition), targets(&case.editor.declaration)]
+                vec![targets(&editor.definition), targets(&editor.declaration)]
             };
-            let set = references::canonicalize(&locations(&case.editor.references), &declarations, &roots, &disk);
-            let request = RequestKey::references(&uri, input.position, input.include_declaration);
-            let epochs = epochs(case.epochs);
-            let snapshot = SnapshotKey::derive(tool, &request, roots.key(), &epochs);
-            if let Some(keys) = &case.keys {
-                assert_eq!(uri.as_str(), keys.uri, "{}: uri", case.about);
-                assert_eq!(request.as_str(), keys.k, "{}: k", case.about);
-                assert_eq!(snapshot.as_str(), keys.s, "{}: s", case.about);
-            }
-            let now = Duration::ZERO;
-            let mut snapshots = Snapshots::default();
-            let mut history = EpochHistory::default();
-            history.remember(snapshot.clone(), Remembered { tool, epochs, fingerprint: 1 });
-            let Some(cursor) = &input.cursor else {
-                let set = Arc::new(set?);
-                snapshots.retain(snapshot.clone(), Arc::clone(&set), now)?;
-                return references::page(&set, &Cursor { offset: 0, request, snapshot }, size, budget);
+            let asked = Asked {
+                request: RequestKey::references(&uri, input.position, input.include_declaration),
+                size: PageSize::clamped(input.page_size, &limits),
+                cursor: input.cursor,
             };
-            if let Some(minted) = case.cursor.as_ref().and_then(|cursor| cursor.epochs) {
-                let minted = self::epochs(minted);
-                let remembered = Remembered { tool, epochs: minted, fingerprint: 1 };
-                history.remember(SnapshotKey::derive(tool, &request, roots.key(), &minted), remembered);
-            }
-            if case.cursor.as_ref().is_none_or(|cursor| !cursor.expired) {
-                snapshots.retain(snapshot.clone(), Arc::new(set?), now)?;
-            }
-            let cursor = Cursor::decode(cursor, &request)?;
-            if cursor.snapshot != snapshot {
-                return Err(ToolError::CursorStale { changed: history.changed_since(&cursor.snapshot, &epochs, tool) });
-            }
-            let retained = snapshots.get(&snapshot, now).ok_or(ToolError::CursorExpired)?;
-            references::page(&retained, &cursor, size, budget)
+            let set = references::canonicalize(&locations(&editor.references), &declarations, &roots, &disk);
+            asked.page(case, &roots, set, |set, cursor, size| references::page(set, cursor, size, budget))
         }
-        _ => Err(ToolError::NotBuiltYet),
+        Tool::Hover => {
+            let input: hover::Input = input(arguments)?;
+            admit(&input.uri, Some(input.position))?;
+            hover::Answer::new(&hovers(&editor.hover))?.payload(budget)
+        }
+        Tool::DocumentSymbols => {
+            let input: document_symbols::Input = input(arguments)?;
+            let uri = admit(&input.uri, None)?;
+            document_symbols::Answer::new(&outline(&editor.document_symbols), &uri)?.payload(budget)
+        }
+        Tool::WorkspaceSymbols => {
+            let input: workspace_symbols::Input = input(arguments)?;
+            let asked = Asked {
+                request: RequestKey::workspace_symbols(&Query::normalized(&input.query)?),
+                size: PageSize::clamped(input.page_size, &limits),
+                cursor: input.cursor,
+            };
+            let set = workspace_symbols::canonicalize(&symbols(&editor.workspace_symbols), &roots, &disk);
+            asked.page(case, &roots, set, |set, cursor, size| workspace_symbols::page(set, cursor, size, budget))
+        }
+        Tool::DiagnosticsDocument => {
+            let input: diagnostics_document::Input = input(arguments)?;
+            let uri = admit(&input.uri, None)?;
+            let raw = diagnostics(&editor.diagnostics);
+            diagnostics_document::Answer::new(&raw, &uri, &roots, &disk)?.payload(budget)
+        }
+        Tool::DiagnosticsWorkspace => {
+            let input: diagnostics_workspace::Input = input(arguments)?;
+            let asked = Asked {
+                request: RequestKey::workspace_diagnostics(),
+                size: PageSize::clamped(input.page_size, &limits),
+                cursor: input.cursor,
+            };
+            let set = diagnostics_workspace::canonicalize(&diagnostics(&editor.diagnostics), &roots, &disk);
+            asked.page(case, &roots, set, |set, cursor, size| diagnostics_workspace::page(set, cursor, size, budget))
+        }
+    }
+}
+
+/// A question to a paged tool.
+struct Asked {
+    request: RequestKey,
+    size: PageSize,
+    cursor: Option<String>,
+}
+
+impl Asked {
+    fn page(
+        self,
+        case: &Case,
+        roots: &AllowedRoots,
+        set: Result<Retained, ToolError>,
+        page: impl Fn(&Retained, &Cursor, PageSize) -> Result<Vec<u8>, ToolError>,
+    ) -> Result<Vec<u8>, ToolError> {
+        let Self { request, size, cursor } = self;
+        let tool = Tool::from_name(&case.tool).unwrap();
+        let epochs = epochs(case.epochs);
+        let snapshot = SnapshotKey::derive(tool, &request, roots.key(), &epochs);
+        if let Some(keys) = &case.keys {
+            assert_eq!(Some(request.as_str()), keys.k.as_deref(), "{}: k", case.about);
+            assert_eq!(Some(snapshot.as_str()), keys.s.as_deref(), "{}: s", case.about);
+        }
+        let now = Duration::ZERO;
+        let mut snapshots = Snapshots::default();
+        let mut history = EpochHistory::default();
+        history.remember(snapshot.clone(), Remembered { tool, epochs, fingerprint: 1 });
+        let Some(cursor) = cursor else {
+            let set = Arc::new(set?);
+            snapshots.retain(snapshot.clone(), Arc::clone(&set), now)?;
+            return page(&set, &Cursor { offset: 0, request, snapshot }, size);
+        };
+        if let Some(minted) = case.cursor.as_ref().and_then(|cursor| cursor.epochs) {
+            let minted = self::epochs(minted);
+            let remembered = Remembered { tool, epochs: minted, fingerprint: 1 };
+            history.remember(SnapshotKey::derive(tool, &request, roots.key(), &minted), remembered);
+        }
+        if case.cursor.as_ref().is_none_or(|cursor| !cursor.expired) {
+            snapshots.retain(snapshot.clone(), Arc::new(set?), now)?;
+        }
+        let cursor = Cursor::decode(&cursor, &request)?;
+        if cursor.snapshot != snapshot {
+            return Err(ToolError::CursorStale { changed: history.changed_since(&cursor.snapshot, &epochs, tool) });
+        }
+        let retained = snapshots.get(&snapshot, now).ok_or(ToolError::CursorExpired)?;
+        page(&retained, &cursor, size)
     }
 }
 
@@ -359,13 +472,18 @@ fn admit(
     roots: &AllowedRoots,
     disk: &InMemory,
     uri: &str,
-    position: position::Position,
-) -> Result<gateway_core::uri::CanonicalUri, ToolError> {
+    position: Option<position::Position>,
+) -> Result<CanonicalUri, ToolError> {
     let document = roots.admit(uri, disk)?;
     if let Some(expected) = &case.expect.editor_uri {
         assert_eq!(&document.editor_uri, expected, "{}: the URI for the editor", case.about);
     }
-    position.check(case.document.line_count, case.document.line_length)?;
+    if let Some(uri) = case.keys.as_ref().and_then(|keys| keys.uri.as_ref()) {
+        assert_eq!(document.uri.as_str(), uri, "{}: uri", case.about);
+    }
+    if let Some(position) = position {
+        position.check(case.document.line_count, case.document.line_length)?;
+    }
     Ok(document.uri)
 }
 
@@ -378,29 +496,6 @@ fn wire(error: &ToolError) -> Value {
     wire
 }
 
-fn expected_payload(tool: &str, payload: &Value) -> String {
-    let encoded = if tool == Tool::Definition.name() {
-        let mut payload = DefinitionPayload::deserialize(payload).unwrap();
-        payload.locations = payload.locations.iter().flat_map(on_lines).collect();
-        serde_json::to_string(&payload)
-    } else {
-        let mut payload = ReferencesPayload::deserialize(payload).unwrap();
-        payload.items = payload.items.iter().flat_map(on_lines).collect();
-        serde_json::to_string(&payload)
-    };
-    encoded.unwrap()
-}
-
-fn on_lines(location: &Location) -> impl Iterator<Item = Location> + use<> {
-    let location = location.clone();
-    (0..location.on_lines.unwrap_or(1)).map(move |line| {
-        let mut location = location.clone();
-        location.range.start.line += line;
-        location.range.end.line += line;
-        location
-    })
-}
-
 fn epochs(EpochsOf { roots, text, fs, diagnostics }: EpochsOf) -> Epochs {
     Epochs { roots, text, fs, diagnostics }
 }
@@ -409,7 +504,6 @@ fn locations(returned: &[Location]) -> RawLocations {
     let mut uris = Vec::new();
     let items = returned
         .iter()
-        .flat_map(on_lines)
         .map(|location| RawLocation { uri: intern(&mut uris, &location.uri), range: range(location.range) })
         .collect();
     RawLocations { uris, items }
@@ -419,26 +513,125 @@ fn targets(returned: &[Returned]) -> RawTargets {
     let mut uris = Vec::new();
     let mut items = Vec::new();
     for target in returned {
-        match target {
-            Returned::Location(location) => items.extend(on_lines(location).map(|location| RawTarget {
-                uri: intern(&mut uris, &location.uri),
-                range: range(location.range),
-                selection: None,
-            })),
-            Returned::Link(link) => items.push(RawTarget {
+        items.push(match target {
+            Returned::Location(location) => {
+                RawTarget { uri: intern(&mut uris, &location.uri), range: range(location.range), selection: None }
+            }
+            Returned::Link(link) => RawTarget {
                 uri: intern(&mut uris, &link.target_uri),
                 range: range(link.target_range),
                 selection: link.target_selection_range.map(range),
-            }),
-        }
+            },
+        });
     }
     RawTargets { uris, items }
 }
 
-fn intern(uris: &mut Vec<String>, uri: &str) -> u32 {
-    let index = uris.iter().position(|known| known == uri).unwrap_or_else(|| {
-        uris.push(uri.to_owned());
-        uris.len() - 1
+fn hovers(returned: &[Hover]) -> RawHovers {
+    let mut strings = Vec::new();
+    let mut items = Vec::new();
+    for hover in returned {
+        for content in &hover.contents {
+            let (language, value) = match content {
+                Content::Text(value) => (None, value),
+                Content::Tagged { language, value } => (language.as_ref(), value),
+            };
+            items.push(RawHoverFragment {
+                range: hover.range.map(range),
+                language: language.map(|language| intern(&mut strings, language)),
+                value: intern(&mut strings, value),
+            });
+        }
+    }
+    RawHovers { strings, items }
+}
+
+fn outline(returned: &[Symbol]) -> RawDocumentSymbols {
+    let mut outline = RawDocumentSymbols::default();
+    for symbol in returned {
+        add_to_outline(symbol, None, &mut outline);
+    }
+    outline
+}
+
+fn add_to_outline(symbol: &Symbol, parent: Option<u32>, outline: &mut RawDocumentSymbols) {
+    let row = u32::try_from(outline.items.len()).unwrap();
+    let strings = &mut outline.strings;
+    let name = symbol.name.as_ref().map(|name| intern(strings, name));
+    let kind = kind(symbol.kind);
+    // Children are looked for first (D13).
+    let information = if symbol.children.is_none() { symbol.location.as_ref() } else { None };
+    outline.items.push(match information {
+        Some(location) => RawDocumentSymbol {
+            name,
+            kind,
+            range: range(location.range.unwrap()),
+            selection: None,
+            container_name: symbol.container_name.as_ref().map(|name| intern(strings, name)),
+            parent,
+        },
+        None => RawDocumentSymbol {
+            name,
+            kind,
+            range: range(symbol.range.unwrap()),
+            selection: symbol.selection_range.map(range),
+            container_name: None,
+            parent,
+        },
+    });
+    for child in symbol.children.iter().flatten() {
+        add_to_outline(child, Some(row), outline);
+    }
+}
+
+fn symbols(returned: &[Symbol]) -> RawWorkspaceSymbols {
+    let mut strings = Vec::new();
+    let mut items = Vec::new();
+    for symbol in returned {
+        let location = symbol.location.as_ref().unwrap();
+        items.push(RawWorkspaceSymbol {
+            name: symbol.name.as_ref().map(|name| intern(&mut strings, name)),
+            kind: kind(symbol.kind),
+            container_name: symbol.container_name.as_ref().map(|name| intern(&mut strings, name)),
+            uri: intern(&mut strings, &location.uri),
+            range: location.range.map(range),
+        });
+    }
+    RawWorkspaceSymbols { strings, items }
+}
+
+fn diagnostics(returned: &[(String, Vec<Diagnostic>)]) -> RawDiagnostics {
+    let mut strings = Vec::new();
+    let mut items = Vec::new();
+    for (uri, diagnostics) in returned {
+        let uri = intern(&mut strings, uri);
+        if diagnostics.is_empty() {
+            items.push(RawReport { uri, diagnostic: None });
+        }
+        for Diagnostic { range, severity, code, source, message } in diagnostics {
+            let diagnostic = RawDiagnostic {
+                range: self::range(*range),
+                // The editor counts from 0 (D7).
+                severity: severity.map(|severity| Severity::of_lsp(severity + 1).unwrap()),
+                code: code.as_ref().map(|code| intern(&mut strings, code)),
+                source: source.as_ref().map(|source| intern(&mut strings, source)),
+                message: intern(&mut strings, message),
+            };
+            items.push(RawReport { uri, diagnostic: Some(diagnostic) });
+        }
+    }
+    RawDiagnostics { strings, items }
+}
+
+/// The editor counts from 0 (D7).
+fn kind(number: u32) -> SymbolKind {
+    SymbolKind::of_lsp(number + 1).unwrap()
+}
+
+fn intern(strings: &mut Vec<String>, string: &str) -> u32 {
+    let index = strings.iter().rposition(|known| known == string).unwrap_or_else(|| {
+        strings.push(string.to_owned());
+        strings.len() - 1
     });
     u32::try_from(index).unwrap()
 }

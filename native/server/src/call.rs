@@ -7,22 +7,20 @@ use std::time::Instant;
 use gateway_core::cursor::Cursor;
 use gateway_core::epochs::{Epoch, Epochs};
 use gateway_core::error::ToolError;
-use gateway_core::keys::{RequestKey, RootsKey, SnapshotKey};
-use gateway_core::location::RawTargets;
+use gateway_core::keys::RootsKey;
 use gateway_core::page::{PageSize, ResponseBudget};
 use gateway_core::position::Position;
 use gateway_core::roots::Document;
 use gateway_core::snapshots::Retained;
-use gateway_core::tools::{Tool, definition, references};
-use gateway_core::uri::CanonicalUri;
-use serde::de::DeserializeOwned;
+use gateway_core::tools::{Tool, Whole};
 use serde_json::Value;
 use tokio::time::timeout;
 
 use crate::disk::Disk;
-use crate::editor::{Editor, EditorError, Place};
+use crate::editor::Editor;
 use crate::gateway::Gateway;
 use crate::lifecycle::Calls;
+use crate::question::{Canonical, Question};
 use crate::workspace::Moment;
 
 /// What an ask in flight asks, and of which state: a call that comes after a change never joins an ask from before it.
@@ -33,25 +31,13 @@ pub(crate) struct AskKey {
     epochs: Epochs,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-enum Question {
-    Definition { uri: String, position: Position },
-    References { uri: String, position: Position, include_declaration: bool },
-}
-
 /// What a shared ask answers.
 #[derive(Debug, Clone)]
 pub(crate) enum Answer {
-    Definition(Arc<definition::Answer>),
-    Set(RetainedSet),
-}
-
-/// A full result set with the keys that its cursors carry.
-#[derive(Debug, Clone)]
-pub(crate) struct RetainedSet {
-    request: RequestKey,
-    snapshot: SnapshotKey,
-    retained: Arc<Retained>,
+    /// Of a tool that is not paged.
+    Whole(Arc<dyn Whole>),
+    /// Of a paged tool: where its first page begins, and the full set.
+    Set(Cursor, Arc<Retained>),
 }
 
 impl<E: Editor> Gateway<E> {
@@ -76,99 +62,43 @@ impl<E: Editor> Gateway<E> {
         envelope_bytes: usize,
     ) -> Result<Vec<u8>, ToolError> {
         let budget = ResponseBudget::new(self.limits().max_response_bytes(), envelope_bytes);
-        match tool {
-            Tool::Definition => self.definition(parse(arguments)?, budget).await,
-            Tool::References => self.references(parse(arguments)?, budget).await,
-            Tool::Hover
-            | Tool::DocumentSymbols
-            | Tool::WorkspaceSymbols
-            | Tool::DiagnosticsDocument
-            | Tool::DiagnosticsWorkspace => Err(ToolError::NotBuiltYet),
-        }
-    }
-
-    async fn definition(
-        self: &Arc<Self>,
-        input: definition::Input,
-        budget: ResponseBudget,
-    ) -> Result<Vec<u8>, ToolError> {
-        let question = Question::Definition { uri: input.uri.clone(), position: input.position };
-        let answer = self.share(question, |gateway| gateway.ask_definition(input)).await?;
-        match answer {
-            Answer::Definition(answer) => answer.payload(budget),
-            Answer::Set(_) => Err(ToolError::Internal),
-        }
-    }
-
-    async fn ask_definition(self: Arc<Self>, input: definition::Input) -> Result<Answer, ToolError> {
-        let attempt = || async {
-            let opened = self.open(&input.uri, input.position).await?;
-            let raw = self.editor().definition(&opened.place).await.map_err(editor_error)?;
-            let roots = Arc::clone(&opened.moment.roots);
-            let answer = blocking(move || definition::Answer::new(&raw, &roots, &Disk)).await??;
-            Ok((opened.moment, answer))
-        };
-        let (_, answer) = self.settled(Tool::Definition, attempt).await?;
-        Ok(Answer::Definition(Arc::new(answer)))
-    }
-
-    async fn references(
-        self: &Arc<Self>,
-        input: references::Input,
-        budget: ResponseBudget,
-    ) -> Result<Vec<u8>, ToolError> {
-        let size = PageSize::clamped(input.page_size, &self.limits());
-        if let Some(cursor) = &input.cursor {
-            let (_, document) = self.admit(input.uri.clone()).await?;
-            let request = RequestKey::references(&document.uri, input.position, input.include_declaration);
-            let (cursor, retained) = self.workspace().resume(Tool::References, &request, cursor)?;
-            return references::page(&retained, &cursor, size, budget);
-        }
-        let question = Question::References {
-            uri: input.uri.clone(),
-            position: input.position,
-            include_declaration: input.include_declaration,
-        };
-        match self.share(question, |gateway| gateway.ask_references(input)).await? {
-            Answer::Set(set) => references::page(&set.retained, &set.first_page(), size, budget),
-            Answer::Definition(_) => Err(ToolError::Internal),
-        }
-    }
-
-    async fn ask_references(self: Arc<Self>, input: references::Input) -> Result<Answer, ToolError> {
-        let attempt = || async {
-            let opened = self.open(&input.uri, input.position).await?;
-            let place = &opened.place;
-            let (references, declarations) = if input.include_declaration {
-                (self.editor().references(place).await, Vec::new())
-            } else {
-                let editor = self.editor();
-                let (references, definition, declaration) =
-                    tokio::join!(editor.references(place), editor.definition(place), editor.declaration(place));
-                (references, vec![none_if_unavailable(definition)?, none_if_unavailable(declaration)?])
+        let (question, paging) = Question::parse(tool, arguments)?;
+        let Some(paging) = paging else {
+            return match self.share(question).await? {
+                Answer::Whole(answer) => answer.payload(budget),
+                Answer::Set(..) => Err(ToolError::Internal),
             };
-            let references = references.map_err(editor_error)?;
-            let roots = Arc::clone(&opened.moment.roots);
-            let set = blocking(move || references::canonicalize(&references, &declarations, &roots, &Disk)).await?;
-            let request = RequestKey::references(&opened.uri, input.position, input.include_declaration);
-            Ok((opened.moment, (request, set.map(Arc::new))))
         };
-        let (moment, (request, found)) = self.settled(Tool::References, attempt).await?;
-        let (snapshot, retained) = self.workspace().retain(Tool::References, &request, &moment, found)?;
-        Ok(Answer::Set(RetainedSet { request, snapshot, retained }))
+        let size = PageSize::clamped(paging.size, &self.limits());
+        let (cursor, retained) = if let Some(cursor) = &paging.cursor {
+            let request = self.request_key(&question).await?;
+            self.workspace().resume(tool, &request, cursor)?
+        } else {
+            match self.share(question).await? {
+                Answer::Set(cursor, retained) => (cursor, retained),
+                Answer::Whole(_) => return Err(ToolError::Internal),
+            }
+        };
+        (paging.page)(&retained, &cursor, size, budget)
     }
 
-    async fn share<F>(
-        self: &Arc<Self>,
-        question: Question,
-        begin: impl FnOnce(Arc<Self>) -> F,
-    ) -> Result<Answer, ToolError>
-    where
-        F: Future<Output = Result<Answer, ToolError>> + Send + 'static,
-    {
+    /// Asks, together with whoever asks the same at the same time (D24).
+    async fn share(self: &Arc<Self>, question: Question) -> Result<Answer, ToolError> {
         let Moment { roots, epochs } = self.workspace().now();
-        let key = AskKey { question, roots: roots.key().clone(), epochs };
-        self.asks().share(key, || begin(Arc::clone(self))).await
+        let key = AskKey { question: question.clone(), roots: roots.key().clone(), epochs };
+        self.asks().share(key, || Arc::clone(self).ask_until_settled(question)).await
+    }
+
+    async fn ask_until_settled(self: Arc<Self>, question: Question) -> Result<Answer, ToolError> {
+        let tool = question.tool();
+        let (moment, canonical) = self.settled(tool, || self.ask(&question)).await?;
+        match canonical {
+            Canonical::Whole(answer) => Ok(Answer::Whole(answer)),
+            Canonical::Set(request, found) => {
+                let (snapshot, retained) = self.workspace().retain(tool, &request, &moment, found)?;
+                Ok(Answer::Set(Cursor { offset: 0, request, snapshot }, retained))
+            }
+        }
     }
 
     /// Attempts until the workspace held still meanwhile: once more if it moved and time allows, and always if the
@@ -192,23 +122,25 @@ impl<E: Editor> Gateway<E> {
     }
 
     /// Admits the document, has the editor open it, checks the position, and only then reads the epochs (D23).
-    async fn open(&self, uri: &str, position: Position) -> Result<Opened, ToolError> {
+    pub(crate) async fn open(&self, uri: &str, position: Option<Position>) -> Result<(Moment, Document), ToolError> {
         loop {
-            let (admitted, document) = self.admit(uri.to_owned()).await?;
-            let opened = self.editor().open(&document.editor_uri, position.line).await.map_err(editor_error)?;
+            let (admitted, document) = self.admit(uri).await?;
+            let opened = self.editor().open(&document.editor_uri, position.map(|position| position.line)).await?;
             let moment = self.workspace().now();
             if moment.epochs.roots != admitted.epochs.roots {
                 continue;
             }
-            position.check(opened.line_count, opened.line_length)?;
-            let place = Place { uri: document.editor_uri, position };
-            return Ok(Opened { moment, uri: document.uri, place });
+            if let Some(position) = position {
+                position.check(opened.line_count, opened.line_length)?;
+            }
+            return Ok((moment, document));
         }
     }
 
     /// The document at `uri`, if the roots of this moment allow it.
-    async fn admit(&self, uri: String) -> Result<(Moment, Document), ToolError> {
+    pub(crate) async fn admit(&self, uri: &str) -> Result<(Moment, Document), ToolError> {
         let workspace = Arc::clone(self.workspace());
+        let uri = uri.to_owned();
         blocking(move || {
             let moment = workspace.look_at_roots();
             let document = moment.roots.admit(&uri, &Disk)?;
@@ -220,43 +152,17 @@ impl<E: Editor> Gateway<E> {
         })
         .await?
     }
-}
 
-/// A document that the editor holds open, at the moment after it was opened.
-struct Opened {
-    moment: Moment,
-    uri: CanonicalUri,
-    place: Place,
-}
-
-impl RetainedSet {
-    fn first_page(&self) -> Cursor {
-        Cursor { offset: 0, request: self.request.clone(), snapshot: self.snapshot.clone() }
+    /// The workspace as it is now, for a question about all of it. Without roots, nothing may be spoken of.
+    pub(crate) async fn admit_workspace(&self) -> Result<Moment, ToolError> {
+        let workspace = Arc::clone(self.workspace());
+        let moment = blocking(move || workspace.look_at_roots()).await?;
+        moment.roots.check_any()?;
+        Ok(moment)
     }
 }
 
 /// Runs what may block on the disk off the threads that serve connections.
-async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, ToolError> {
+pub(crate) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, ToolError> {
     tokio::task::spawn_blocking(work).await.map_err(|_| ToolError::Internal)
-}
-
-/// The arguments as the tool's input. They have passed the schema, so what still fails is a gap between the two.
-fn parse<T: DeserializeOwned>(arguments: Value) -> Result<T, ToolError> {
-    serde_json::from_value(arguments).map_err(|_| ToolError::Internal)
-}
-
-fn editor_error(error: EditorError) -> ToolError {
-    match error {
-        EditorError::Unavailable => ToolError::ProviderUnavailable,
-        EditorError::NotFound => ToolError::DocumentNotFound,
-        EditorError::Failed => ToolError::ProviderFailed,
-    }
-}
-
-/// A language without definitions or declarations has none to leave out (D9).
-fn none_if_unavailable(answer: Result<RawTargets, EditorError>) -> Result<RawTargets, ToolError> {
-    match answer {
-        Err(EditorError::Unavailable) => Ok(RawTargets::default()),
-        answer => answer.map_err(editor_error),
-    }
 }

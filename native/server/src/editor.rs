@@ -5,8 +5,12 @@
 
 use std::future::Future;
 
+use gateway_core::diagnostic::RawDiagnostics;
+use gateway_core::error::ToolError;
+use gateway_core::hover::RawHovers;
 use gateway_core::location::{RawLocations, RawTargets};
 use gateway_core::position::Position;
+use gateway_core::symbol::{RawDocumentSymbols, RawWorkspaceSymbols};
 
 /// A document as its editor names it, and a position in it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -22,7 +26,8 @@ pub struct Place {
 pub struct OpenDocument {
     /// How many lines the document has; at least 1.
     pub line_count: u32,
-    /// The UTF-16 length of the line asked about, its end excluded; `None` if there is no such line.
+    /// The UTF-16 length of the line asked about, its end excluded; `None` if there is no such line, or none was asked
+    /// about.
     pub line_length: Option<u32>,
 }
 
@@ -40,12 +45,22 @@ pub enum EditorError {
     Failed,
 }
 
+impl From<EditorError> for ToolError {
+    fn from(error: EditorError) -> Self {
+        match error {
+            EditorError::Unavailable => Self::ProviderUnavailable,
+            EditorError::NotFound => Self::DocumentNotFound,
+            EditorError::Failed => Self::ProviderFailed,
+        }
+    }
+}
+
 /// An editor that can be asked. Every method may take arbitrarily long; the server limits the time, and may drop the
 /// future.
 pub trait Editor: Send + Sync + 'static {
     /// Opens the document at `uri` and keeps it open for a while (D33), so that the questions that follow are fast and
     /// cause no events of their own.
-    fn open(&self, uri: &str, line: u32) -> impl Future<Output = Result<OpenDocument, EditorError>> + Send;
+    fn open(&self, uri: &str, line: Option<u32>) -> impl Future<Output = Result<OpenDocument, EditorError>> + Send;
 
     /// Where the symbol at `place` is defined.
     fn definition(&self, place: &Place) -> impl Future<Output = Result<RawTargets, EditorError>> + Send;
@@ -55,4 +70,16 @@ pub trait Editor: Send + Sync + 'static {
 
     /// Every reference to the symbol at `place`, declarations included (D9).
     fn references(&self, place: &Place) -> impl Future<Output = Result<RawLocations, EditorError>> + Send;
+
+    /// What there is to tell about the symbol at `place`.
+    fn hover(&self, place: &Place) -> impl Future<Output = Result<RawHovers, EditorError>> + Send;
+
+    /// The outline of the document at `uri`.
+    fn document_symbols(&self, uri: &str) -> impl Future<Output = Result<RawDocumentSymbols, EditorError>> + Send;
+
+    /// The symbols of the workspace that match the query; what that means is up to each language.
+    fn workspace_symbols(&self, query: &str) -> impl Future<Output = Result<RawWorkspaceSymbols, EditorError>> + Send;
+
+    /// Every diagnostic that is published now. Nothing is analysed for the question.
+    fn diagnostics(&self) -> impl Future<Output = Result<RawDiagnostics, EditorError>> + Send;
 }

@@ -9,6 +9,7 @@ pub mod editor;
 pub mod gateway;
 pub mod http;
 pub mod lifecycle;
+mod question;
 pub mod redact;
 mod rpc;
 pub mod serve;

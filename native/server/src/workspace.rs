@@ -109,9 +109,9 @@ impl Workspace {
     /// Retains the set that was found at `moment`, and returns the key that its cursors carry; or passes on why there is
     /// none.
     ///
-    /// If the same state has already had another answer, the language server has changed its mind: textEpoch moves on, so
-    /// that cursors of the old set are stale (D24). If the workspace has moved on since, nothing is retained, and the
-    /// first cursor will be stale (D23).
+    /// If the same state has already had another answer, the language server has changed its mind: textEpoch moves on, or
+    /// diagnosticsEpoch for diagnostics, so that cursors of the old set are stale (D24). If the workspace has moved on
+    /// since, nothing is retained, and the first cursor will be stale (D23).
     pub(crate) fn retain(
         &self,
         tool: Tool,
@@ -125,8 +125,8 @@ impl Workspace {
         let mut epochs = moment.epochs;
         let mut key = moment.snapshot_key(tool, request);
         let is_current = key == state.now.snapshot_key(tool, request);
-        if !state.history.can_stand_for(&key, fingerprint, &state.now.epochs) {
-            state.now.epochs.bump(Epoch::Text);
+        if let Some(epoch) = state.history.contradicted(&key, fingerprint, &state.now.epochs) {
+            state.now.epochs.bump(epoch);
             if is_current {
                 epochs = state.now.epochs;
                 key = state.now.snapshot_key(tool, request);

@@ -8,11 +8,16 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
+use gateway_core::diagnostic::{RawDiagnostic, RawDiagnostics, RawReport, Severity};
 use gateway_core::epochs::Epoch;
-use gateway_core::error::ToolError;
+use gateway_core::error::{ErrorCode, ToolError};
+use gateway_core::hover::{RawHoverFragment, RawHovers};
 use gateway_core::limits::Limits;
 use gateway_core::location::{RawLocation, RawLocations, RawTarget, RawTargets};
 use gateway_core::position::{Position, Range};
+use gateway_core::symbol::{
+    RawDocumentSymbol, RawDocumentSymbols, RawWorkspaceSymbol, RawWorkspaceSymbols, SymbolKind,
+};
 use gateway_core::tools::Tool;
 use gateway_server::editor::{Editor, EditorError, OpenDocument, Place};
 use gateway_server::gateway::{Gateway, Settings};
@@ -23,7 +28,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::sync::Semaphore;
 
-/// What happens to the gateway while a question for references is on its way.
+/// What happens to the gateway while a question of a paged tool is on its way.
 type Meanwhile = Box<dyn FnOnce(&Gateway<StandIn>) + Send>;
 
 /// An editor that answers what the test sets. Every document has two lines, of 10 and of 20 characters.
@@ -34,12 +39,19 @@ struct StandIn(Arc<Mutex<Answers>>);
 struct Answers {
     references: Option<RawLocations>,
     definition: Option<Result<RawTargets, EditorError>>,
+    hover: Option<RawHovers>,
+    document_symbols: Option<RawDocumentSymbols>,
+    workspace_symbols: Option<RawWorkspaceSymbols>,
+    diagnostics: Option<RawDiagnostics>,
     meanwhile: VecDeque<Meanwhile>,
     gateway: Weak<Gateway<StandIn>>,
     /// If set, each question for references takes one permit before it is answered.
     permits: Option<Arc<Semaphore>>,
     asked: usize,
-    opened: Vec<String>,
+    /// The documents that were opened, with the line asked about.
+    opened: Vec<(String, Option<u32>)>,
+    /// Where hovers and outlines were asked for, and what was searched.
+    asked_about: Vec<String>,
 }
 
 impl StandIn {
@@ -48,10 +60,26 @@ impl StandIn {
     }
 }
 
+impl StandIn {
+    /// Counts the question, and lets happen what is to happen while it is on its way.
+    async fn on_the_way(&self) {
+        let (permits, meanwhile, gateway) = self.set(|answers| {
+            answers.asked += 1;
+            (answers.permits.clone(), answers.meanwhile.pop_front(), answers.gateway.upgrade())
+        });
+        if let Some(permits) = permits {
+            permits.acquire().await.expect("never closed").forget();
+        }
+        if let (Some(meanwhile), Some(gateway)) = (meanwhile, gateway) {
+            tokio::task::spawn_blocking(move || meanwhile(&gateway)).await.expect("the change is made");
+        }
+    }
+}
+
 impl Editor for StandIn {
-    async fn open(&self, uri: &str, line: u32) -> Result<OpenDocument, EditorError> {
-        self.set(|answers| answers.opened.push(uri.to_owned()));
-        Ok(OpenDocument { line_count: 2, line_length: [10, 20].get(line as usize).copied() })
+    async fn open(&self, uri: &str, line: Option<u32>) -> Result<OpenDocument, EditorError> {
+        self.set(|answers| answers.opened.push((uri.to_owned(), line)));
+        Ok(OpenDocument { line_count: 2, line_length: line.and_then(|line| [10, 20].get(line as usize).copied()) })
     }
 
     async fn definition(&self, _: &Place) -> Result<RawTargets, EditorError> {
@@ -63,17 +91,38 @@ impl Editor for StandIn {
     }
 
     async fn references(&self, _: &Place) -> Result<RawLocations, EditorError> {
-        let (permits, meanwhile, gateway) = self.set(|answers| {
-            answers.asked += 1;
-            (answers.permits.clone(), answers.meanwhile.pop_front(), answers.gateway.upgrade())
-        });
-        if let Some(permits) = permits {
-            permits.acquire().await.expect("never closed").forget();
-        }
-        if let (Some(meanwhile), Some(gateway)) = (meanwhile, gateway) {
-            tokio::task::spawn_blocking(move || meanwhile(&gateway)).await.expect("the change is made");
-        }
+        self.on_the_way().await;
         self.set(|answers| answers.references.clone()).ok_or(EditorError::Unavailable)
+    }
+
+    async fn hover(&self, place: &Place) -> Result<RawHovers, EditorError> {
+        self.set(|answers| {
+            answers.asked_about.push(format!("{} {}", place.uri, place.position));
+            answers.hover.clone()
+        })
+        .ok_or(EditorError::Unavailable)
+    }
+
+    async fn document_symbols(&self, uri: &str) -> Result<RawDocumentSymbols, EditorError> {
+        self.set(|answers| {
+            answers.asked_about.push(uri.to_owned());
+            answers.document_symbols.clone()
+        })
+        .ok_or(EditorError::Unavailable)
+    }
+
+    async fn workspace_symbols(&self, query: &str) -> Result<RawWorkspaceSymbols, EditorError> {
+        self.on_the_way().await;
+        self.set(|answers| {
+            answers.asked_about.push(query.to_owned());
+            answers.workspace_symbols.clone()
+        })
+        .ok_or(EditorError::Unavailable)
+    }
+
+    async fn diagnostics(&self) -> Result<RawDiagnostics, EditorError> {
+        self.on_the_way().await;
+        self.set(|answers| answers.diagnostics.clone()).ok_or(EditorError::Failed)
     }
 }
 
@@ -110,6 +159,39 @@ impl Bench {
         self.editor.set(|answers| answers.references = Some(references));
     }
 
+    /// Lets the editor find symbols in `a.ts`, one on each of these lines.
+    fn name(&self, lines: impl IntoIterator<Item = u32>) {
+        let item = |line| RawWorkspaceSymbol {
+            name: Some(1),
+            kind: function(),
+            container_name: None,
+            uri: 0,
+            range: Some(on_line(line)),
+        };
+        let strings = vec![self.uri("a.ts"), "f".to_owned()];
+        let symbols = RawWorkspaceSymbols { strings, items: lines.into_iter().map(item).collect() };
+        self.editor.set(|answers| answers.workspace_symbols = Some(symbols));
+    }
+
+    /// Lets an extension publish a diagnostic on each of these lines of each of these files; on none, an empty list.
+    fn publish<'a>(&self, files: impl IntoIterator<Item = (&'a str, &'a [u32])>) {
+        let mut strings = vec!["odd".to_owned()];
+        let mut items = Vec::new();
+        for (name, lines) in files {
+            let uri = u32::try_from(strings.len()).expect("few files");
+            strings.push(self.uri(name));
+            if lines.is_empty() {
+                items.push(RawReport { uri, diagnostic: None });
+            }
+            for &line in lines {
+                let severity = Severity::of_lsp(2);
+                let diagnostic = RawDiagnostic { range: on_line(line), severity, code: None, source: None, message: 0 };
+                items.push(RawReport { uri, diagnostic: Some(diagnostic) });
+            }
+        }
+        self.editor.set(|answers| answers.diagnostics = Some(RawDiagnostics { strings, items }));
+    }
+
     async fn references(&self, changes: Value) -> Result<Value, ToolError> {
         let mut arguments =
             json!({ "uri": self.uri("a.ts"), "position": { "line": 0, "character": 0 }, "includeDeclaration": true });
@@ -143,6 +225,32 @@ fn uri_of(path: &Path) -> String {
 
 fn on_line(line: u32) -> Range {
     Range { start: Position { line, character: 0 }, end: Position { line, character: 1 } }
+}
+
+fn function() -> SymbolKind {
+    SymbolKind::of_lsp(12).expect("a kind")
+}
+
+/// The lines that the items of a page of workspace symbols are on.
+fn lines_of_symbols(page: &Value) -> Vec<u64> {
+    let items = page["items"].as_array().expect("items");
+    items.iter().map(|item| item["location"]["range"]["start"]["line"].as_u64().expect("a line")).collect()
+}
+
+/// The names of the files on a page of workspace diagnostics, each with the lines of its diagnostics.
+fn files_of(page: &Value) -> Vec<(String, Vec<u64>)> {
+    let lines_of = |diagnostics: &Value| {
+        let diagnostics = diagnostics.as_array().expect("diagnostics");
+        diagnostics.iter().map(|item| item["range"]["start"]["line"].as_u64().expect("a line")).collect()
+    };
+    let items = page["items"].as_array().expect("items");
+    items
+        .iter()
+        .map(|file| {
+            let (_, name) = file["uri"].as_str().and_then(|uri| uri.rsplit_once('/')).expect("a URI");
+            (name.to_owned(), lines_of(&file["diagnostics"]))
+        })
+        .collect()
 }
 
 fn lines_of(page: &Value) -> Vec<u64> {
@@ -378,7 +486,7 @@ async fn the_editor_knows_a_linked_root_by_the_name_under_which_it_was_opened() 
     let page = bench.references(json!({})).await.expect("a page");
 
     assert_eq!(page["items"][0]["uri"], bench.uri("a.ts"));
-    assert_eq!(bench.editor.set(|answers| answers.opened.last().cloned()), Some(uri_of(&link.join("a.ts"))));
+    assert_eq!(bench.editor.set(|answers| answers.opened.last().cloned()), Some((uri_of(&link.join("a.ts")), Some(0))));
 }
 
 #[tokio::test]
@@ -508,4 +616,206 @@ async fn a_definition_is_a_location_of_the_selection() {
             "summary": "Found 1 definition.",
         })
     );
+}
+
+#[tokio::test]
+async fn a_hover_is_asked_for_at_its_position() {
+    let bench = Bench::new();
+    let item = RawHoverFragment { range: Some(on_line(1)), language: Some(0), value: 1 };
+    let hover = RawHovers { strings: vec!["ts".to_owned(), "let x".to_owned()], items: vec![item, item] };
+    let arguments = json!({ "uri": bench.uri("a.ts"), "position": { "line": 1, "character": 7 } });
+    assert_eq!(bench.call(Tool::Hover, arguments.clone()).await, Err(ToolError::ProviderUnavailable));
+
+    bench.editor.set(|answers| answers.hover = Some(hover));
+    let payload = bench.call(Tool::Hover, arguments).await.expect("an answer");
+
+    assert_eq!(
+        payload,
+        json!({
+            "contents": [{ "kind": "markdown", "value": "```ts\nlet x\n```" }],
+            "range": { "start": { "line": 1, "character": 0 }, "end": { "line": 1, "character": 1 } },
+            "summary": "Hover available.",
+        })
+    );
+    let asked = bench.editor.set(|answers| answers.asked_about.clone());
+    assert_eq!(asked, [format!("{} 1:7", bench.uri("a.ts")), format!("{} 1:7", bench.uri("a.ts"))]);
+    let past_the_end = json!({ "uri": bench.uri("a.ts"), "position": { "line": 2, "character": 0 } });
+    assert_eq!(bench.call(Tool::Hover, past_the_end).await, Err(ToolError::LineNotFound { line: 2, line_count: 2 }));
+}
+
+#[tokio::test]
+async fn an_outline_is_asked_for_once_the_document_is_open_and_no_line_is_asked_about() {
+    let bench = Bench::new();
+    let item = RawDocumentSymbol {
+        name: Some(0),
+        kind: function(),
+        range: on_line(1),
+        selection: None,
+        container_name: None,
+        parent: None,
+    };
+    let symbols = RawDocumentSymbols { strings: vec!["f".to_owned()], items: vec![item] };
+    bench.editor.set(|answers| answers.document_symbols = Some(symbols));
+
+    let payload = bench.call(Tool::DocumentSymbols, json!({ "uri": bench.uri("a.ts") })).await.expect("an answer");
+
+    assert_eq!(payload["symbols"][0]["name"], "f");
+    assert_eq!(payload["summary"], "Returned 1 document symbol.");
+    assert_eq!(bench.editor.set(|answers| answers.opened.clone()), [(bench.uri("a.ts"), None)]);
+    assert_eq!(bench.editor.set(|answers| answers.asked_about.clone()), [bench.uri("a.ts")]);
+}
+
+#[tokio::test]
+async fn a_search_is_trimmed_and_paged() {
+    let bench = Bench::new();
+    bench.name([3, 1, 2]);
+    let page = |query: &str, cursor: &Value| {
+        bench.call(Tool::WorkspaceSymbols, json!({ "query": query, "pageSize": 2, "cursor": cursor }))
+    };
+
+    let first = page(" \u{feff}some thing\n", &Value::Null).await.expect("a page");
+    assert_eq!(lines_of_symbols(&first), [1, 2]);
+    let second = page("some thing", &first["nextCursor"]).await.expect("a page");
+    assert_eq!(lines_of_symbols(&second), [3]);
+
+    assert_eq!(bench.editor.set(|answers| answers.asked_about.clone()), ["some thing"]);
+    assert_eq!(bench.editor.set(|answers| answers.opened.len()), 0, "a search opens no document");
+    let another = page("something", &first["nextCursor"]).await.expect_err("another search");
+    assert_eq!(another.code(), ErrorCode::CursorInvalid);
+    let blank = page("\u{85}\u{feff}", &Value::Null).await.expect_err("blank");
+    assert_eq!(blank.code(), ErrorCode::InvalidParams);
+}
+
+#[tokio::test]
+async fn each_kind_of_change_makes_a_cursor_of_workspace_diagnostics_stale_but_text_does_not() {
+    for (epoch, expected) in [
+        (Epoch::Diagnostics, Some(stale(&[Epoch::Diagnostics]))),
+        (Epoch::Fs, Some(stale(&[Epoch::Fs]))),
+        (Epoch::Roots, Some(stale(&[Epoch::Roots]))),
+        (Epoch::Text, None),
+    ] {
+        let bench = Bench::new();
+        fs::write(bench.root.join("b.ts"), "").expect("a file");
+        bench.publish([("a.ts", &[1][..]), ("b.ts", &[2])]);
+        let first = bench.call(Tool::DiagnosticsWorkspace, json!({ "pageSize": 1 })).await.expect("a page");
+        assert_eq!(files_of(&first), [("a.ts".to_owned(), vec![1])]);
+        bench.gateway.bump(epoch);
+
+        let second = bench.call(Tool::DiagnosticsWorkspace, json!({ "cursor": first["nextCursor"] })).await;
+
+        assert_eq!(second.as_ref().err(), expected.as_ref(), "{epoch:?}");
+        assert!(second.is_err() || files_of(&second.expect("a page")) == [("b.ts".to_owned(), vec![2])]);
+    }
+}
+
+#[tokio::test]
+async fn other_diagnostics_without_an_event_are_a_change_of_diagnostics_and_of_nothing_else() {
+    let bench = Bench::new();
+    fs::write(bench.root.join("b.ts"), "").expect("a file");
+    bench.publish([("a.ts", &[1][..]), ("b.ts", &[2])]);
+    let references = bench.cursor().await;
+    let first = bench.call(Tool::DiagnosticsWorkspace, json!({ "pageSize": 1 })).await.expect("a page");
+    bench.publish([("a.ts", &[1][..]), ("b.ts", &[2, 3])]);
+    let at = |cursor: Value| bench.call(Tool::DiagnosticsWorkspace, json!({ "cursor": cursor, "pageSize": 1 }));
+
+    let afresh = at(Value::Null).await.expect("a page");
+
+    assert_eq!(at(first["nextCursor"].clone()).await, Err(stale(&[Epoch::Diagnostics])));
+    assert_eq!(files_of(&at(afresh["nextCursor"].clone()).await.expect("a page")), [("b.ts".to_owned(), vec![2, 3])]);
+    assert!(bench.references(json!({ "cursor": references })).await.is_ok(), "text has not moved on");
+}
+
+#[tokio::test]
+async fn diagnostics_that_change_during_the_ask_are_asked_for_once_more() {
+    let bench = Bench::new();
+    bench.publish([("a.ts", &[1][..])]);
+    bench.editor.set(|answers| {
+        answers.meanwhile.push_back(Box::new(|gateway| gateway.bump(Epoch::Text)));
+        answers.meanwhile.push_back(Box::new(|gateway| gateway.bump(Epoch::Diagnostics)));
+    });
+    let asked = || bench.editor.set(|answers| answers.asked);
+
+    bench.call(Tool::DiagnosticsDocument, json!({ "uri": bench.uri("a.ts") })).await.expect("an answer");
+    assert_eq!(asked(), 1, "text does not matter");
+    bench.call(Tool::DiagnosticsDocument, json!({ "uri": bench.uri("a.ts") })).await.expect("an answer");
+    assert_eq!(asked(), 3);
+}
+
+#[tokio::test]
+async fn a_document_that_nobody_has_reported_on_is_not_analysed_and_one_with_nothing_to_report_is_empty() {
+    let bench = Bench::new();
+    let of_a = || bench.call(Tool::DiagnosticsDocument, json!({ "uri": bench.uri("a.ts") }));
+    bench.publish([("b.ts", &[1][..])]);
+    assert_eq!(of_a().await, Err(ToolError::NotAnalysed));
+    assert_eq!(bench.editor.set(|answers| answers.opened.clone()), [(bench.uri("a.ts"), None)], "it is held open");
+
+    bench.publish([("a.ts", &[][..])]);
+    let empty = json!({ "uri": bench.uri("a.ts"), "diagnostics": [], "summary": "Returned no diagnostics." });
+    assert_eq!(of_a().await, Ok(empty));
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn what_is_published_under_a_link_belongs_to_the_real_file() {
+    let bench = Bench::new();
+    std::os::unix::fs::symlink(bench.root.join("a.ts"), bench.root.join("link.ts")).expect("a link");
+    bench.publish([("link.ts", &[7][..]), ("a.ts", &[3])]);
+
+    let of_link =
+        bench.call(Tool::DiagnosticsDocument, json!({ "uri": bench.uri("link.ts") })).await.expect("an answer");
+    let of_all = bench.call(Tool::DiagnosticsWorkspace, json!({})).await.expect("a page");
+
+    assert_eq!(files_of(&of_all), [("a.ts".to_owned(), vec![3, 7])]);
+    assert_eq!(of_link["uri"], bench.uri("a.ts"));
+    assert_eq!(of_link["diagnostics"], of_all["items"][0]["diagnostics"]);
+}
+
+#[tokio::test]
+async fn questions_about_the_whole_workspace_are_denied_without_roots_and_with_a_cursor_too() {
+    let bench = Bench::new();
+    fs::write(bench.root.join("b.ts"), "").expect("a file");
+    bench.name([1, 2]);
+    bench.publish([("a.ts", &[1][..]), ("b.ts", &[1])]);
+    for (tool, arguments) in [
+        (Tool::WorkspaceSymbols, json!({ "query": "f", "pageSize": 1 })),
+        (Tool::DiagnosticsWorkspace, json!({ "pageSize": 1 })),
+    ] {
+        bench.gateway.configure(settings(vec![bench.root.clone()], Duration::from_secs(2)));
+        let mut arguments = arguments;
+        let first = bench.call(tool, arguments.clone()).await.expect("a page");
+        bench.gateway.configure(settings(Vec::new(), Duration::from_secs(2)));
+
+        assert_eq!(bench.call(tool, arguments.clone()).await, Err(ToolError::NoRoots));
+        arguments["cursor"] = first["nextCursor"].clone();
+        assert!(arguments["cursor"].is_string(), "{arguments}");
+        assert_eq!(bench.call(tool, arguments).await, Err(ToolError::NoRoots));
+    }
+}
+
+#[tokio::test]
+async fn a_root_that_was_moved_away_makes_cursors_of_the_whole_workspace_stale() {
+    let bench = Bench::new();
+    bench.name([1, 2]);
+    let search =
+        |cursor: Value| bench.call(Tool::WorkspaceSymbols, json!({ "query": "f", "pageSize": 1, "cursor": cursor }));
+    let first = search(Value::Null).await.expect("a page");
+    let moved = bench.root.with_file_name("moved");
+    fs::rename(&bench.root, &moved).expect("moved");
+    assert_eq!(search(first["nextCursor"].clone()).await, Err(ToolError::RootsGone));
+    fs::rename(&moved, &bench.root).expect("moved back");
+
+    assert_eq!(search(first["nextCursor"].clone()).await, Err(stale(&[Epoch::Roots])));
+}
+
+#[tokio::test]
+async fn identical_questions_of_different_tools_do_not_share_an_ask() {
+    let bench = Bench::new();
+    bench.publish([("a.ts", &[1][..])]);
+    let of_document = bench.call(Tool::DiagnosticsDocument, json!({ "uri": bench.uri("a.ts") }));
+    let outline = bench.call(Tool::DocumentSymbols, json!({ "uri": bench.uri("a.ts") }));
+
+    let (of_document, outline) = tokio::join!(of_document, outline);
+
+    assert_eq!(of_document.expect("an answer")["diagnostics"][0]["range"]["start"]["line"], 1);
+    assert_eq!(outline, Err(ToolError::ProviderUnavailable));
 }

@@ -1,19 +1,19 @@
 //! `vscode.lsp.definition` (contract section 7.1).
 
 use serde::Deserialize;
-use serde_json::Value;
 
-use super::left_out;
+use super::Whole;
 use crate::canonical::{CanonicalSet, Locations};
 use crate::error::ToolError;
+use crate::left_out::LeftOut;
 use crate::limits::MAX_ITEMS_NONPAGED;
 use crate::location::RawTargets;
-use crate::page::ResponseBudget;
+use crate::page::{ResponseBudget, list_payload};
 use crate::position::Position;
 use crate::roots::{AllowedRoots, RealPaths};
 
 /// The arguments.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Input {
     /// The document, as the caller names it.
@@ -27,7 +27,7 @@ pub struct Input {
 pub struct Answer {
     locations: CanonicalSet,
     found: usize,
-    omitted: usize,
+    left_out: LeftOut,
 }
 
 impl Answer {
@@ -35,19 +35,10 @@ impl Answer {
     pub fn new(raw: &RawTargets, roots: &AllowedRoots, real: &dyn RealPaths) -> Result<Self, ToolError> {
         let locations = Locations::of_targets(raw, roots, real)?;
         Ok(Self {
-            locations: locations.encode(MAX_ITEMS_NONPAGED),
+            locations: locations.encode(MAX_ITEMS_NONPAGED)?,
             found: locations.len(),
-            omitted: locations.omitted(),
+            left_out: LeftOut { outside: locations.omitted.len(), ..LeftOut::default() },
         })
-    }
-
-    /// The payload as JSON: `{"locations":[…],"summary":…}`.
-    pub fn payload(&self, budget: ResponseBudget) -> Result<Vec<u8>, ToolError> {
-        let mut payload = br#"{"locations":["#.to_vec();
-        payload.extend_from_slice(self.locations.slice(0, self.locations.len()));
-        payload.extend_from_slice(format!(r#"],"summary":{}}}"#, Value::from(self.summary())).as_bytes());
-        budget.check(payload.len(), || None)?;
-        Ok(payload)
     }
 
     fn summary(&self) -> String {
@@ -58,6 +49,13 @@ impl Answer {
             found if found > returned => format!("Returned {returned} of {found} definitions"),
             found => format!("Found {found} definitions"),
         };
-        format!("{found}{}.", left_out(self.omitted))
+        format!("{found}{}.", self.left_out)
+    }
+}
+
+impl Whole for Answer {
+    /// `{"locations":[…],"summary":…}`.
+    fn payload(&self, budget: ResponseBudget) -> Result<Vec<u8>, ToolError> {
+        list_payload(r#"{"locations":["#, &self.locations, &self.summary(), budget)
     }
 }

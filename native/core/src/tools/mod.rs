@@ -1,12 +1,20 @@
 //! The seven tools (contract sections 2 and 7).
 
 pub mod definition;
+pub mod diagnostics_document;
+pub mod diagnostics_workspace;
+pub mod document_symbols;
+pub mod hover;
 pub mod references;
+pub mod workspace_symbols;
 
 use std::fmt;
 
 use serde::Deserializer;
 use serde::de::{Error, Visitor};
+
+use crate::error::ToolError;
+use crate::page::ResponseBudget;
 
 /// One of the seven tools, in the contract's order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -52,13 +60,34 @@ impl Tool {
     }
 }
 
-/// The end of a summary that tells how much was left out (D15).
-fn left_out(omitted: usize) -> String {
-    match omitted {
-        0 => String::new(),
-        1 => "; 1 outside the allowed roots was left out".to_owned(),
-        omitted => format!("; {omitted} outside the allowed roots were left out"),
+/// The answer of a tool that is not paged.
+pub trait Whole: fmt::Debug + Send + Sync {
+    /// The payload as JSON, within the budget.
+    fn payload(&self, budget: ResponseBudget) -> Result<Vec<u8>, ToolError>;
+}
+
+/// The text without what surrounds it and is whitespace to Unicode or to JavaScript, which differ in two characters.
+fn trimmed(text: &str) -> &str {
+    text.trim_matches(|character: char| character.is_whitespace() || character == '\u{feff}')
+}
+
+/// So many of them, as summaries say it: `no references`, `1 reference`, `2 references`.
+fn counted(count: usize, one: &str, many: &str) -> String {
+    match count {
+        0 => format!("no {many}"),
+        1 => format!("1 {one}"),
+        count => format!("{count} {many}"),
     }
+}
+
+/// As [`counted`], of a list that may have been cut: `200 of 512 diagnostics` (D15).
+fn counted_of(returned: usize, found: usize, one: &str, many: &str) -> String {
+    if returned < found { format!("{returned} of {found} {many}") } else { counted(found, one, many) }
+}
+
+/// What the summary of a page says of the next.
+fn next_page(more: bool) -> &'static str {
+    if more { " (next page available)" } else { "" }
 }
 
 /// Reads an optional page size. JSON knows one kind of number, so `50.0` is 50; what is too large for the type is

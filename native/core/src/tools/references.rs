@@ -2,10 +2,11 @@
 
 use serde::Deserialize;
 
-use super::left_out;
+use super::{counted, next_page};
 use crate::canonical::Locations;
 use crate::cursor::Cursor;
 use crate::error::ToolError;
+use crate::left_out::LeftOut;
 use crate::limits::MAX_REFERENCES_ITEMS_TOTAL;
 use crate::location::{RawLocations, RawTargets};
 use crate::page::{Page, PageSize, ResponseBudget};
@@ -45,7 +46,8 @@ pub fn canonicalize(
     if items > MAX_REFERENCES_ITEMS_TOTAL {
         return Err(ToolError::TooManyItems { items, max_items: MAX_REFERENCES_ITEMS_TOTAL });
     }
-    Ok(Retained { set: locations.encode(items), omitted: locations.omitted() })
+    let left_out = LeftOut { outside: locations.omitted.len(), ..LeftOut::default() };
+    Ok(Retained { set: locations.encode(items)?, left_out })
 }
 
 /// The payload of the page at the cursor, as JSON: `{"items":[…],"nextCursor":…,"summary":…}`.
@@ -55,15 +57,8 @@ pub fn page(
     size: PageSize,
     budget: ResponseBudget,
 ) -> Result<Vec<u8>, ToolError> {
-    Page::new(&retained.set, cursor, size, |items, more| summary(items, more, retained.omitted))?.payload(budget)
-}
-
-fn summary(items: usize, more: bool, omitted: usize) -> String {
-    let returned = match items {
-        0 => "no references".to_owned(),
-        1 => "1 reference".to_owned(),
-        items => format!("{items} references"),
+    let summarize = |items, more| {
+        format!("Returned {}{}{}.", counted(items, "reference", "references"), next_page(more), retained.left_out)
     };
-    let next = if more { " (next page available)" } else { "" };
-    format!("Returned {returned}{next}{}.", left_out(omitted))
+    Page::new(&retained.set, cursor, size, summarize)?.payload(budget)
 }

@@ -176,7 +176,7 @@ async fn every_tool_error_has_its_number_and_ends_with_its_code() {
         (ToolError::TooManyItems { items: 2, max_items: 1 }, -32603, "CAP_EXCEEDED"),
         (ToolError::Timeout { limit: Duration::from_secs(2) }, -32603, "CAP_EXCEEDED"),
         (ToolError::ProviderUnavailable, -32603, "PROVIDER_UNAVAILABLE"),
-        (ToolError::NotBuiltYet, -32603, "PROVIDER_UNAVAILABLE"),
+        (ToolError::NotAnalysed, -32603, "PROVIDER_UNAVAILABLE"),
         (ToolError::ProviderFailed, -32603, "INTERNAL"),
         (ToolError::Internal, -32603, "INTERNAL"),
     ];

@@ -1,0 +1,45 @@
+//! What was left out of an answer: its summary always tells how much, and never what (D15).
+
+use std::fmt;
+
+use crate::limits::MAX_ITEMS_NONPAGED;
+
+/// How many items were left out, and why. An item counts once, by the first reason that it has.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub struct LeftOut {
+    /// Items whose URI lies outside the allowed roots, or has no real path.
+    pub outside: usize,
+    /// Symbols without a name (D17).
+    pub without_name: usize,
+    /// Symbols without a range (D14).
+    pub without_range: usize,
+    /// Diagnostics beyond those that the group of one file may have (contract section 7.7).
+    pub beyond_file: usize,
+    /// Diagnostics of a page of one file that do not fit the response (D16).
+    pub beyond_response: usize,
+}
+
+/// The end of a summary, before its full stop.
+impl fmt::Display for LeftOut {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { outside, without_name, without_range, beyond_file, beyond_response } = *self;
+        let diagnostics = |count| if count == 1 { "diagnostic" } else { "diagnostics" };
+        let reasons = [
+            (outside, format!("{outside} outside the allowed roots")),
+            (without_name, format!("{without_name} without a name")),
+            (without_range, format!("{without_range} without a range")),
+            (
+                beyond_file,
+                format!("{beyond_file} {} beyond the first {MAX_ITEMS_NONPAGED} of a file", diagnostics(beyond_file)),
+            ),
+            (beyond_response, format!("{beyond_response} {} too many for one response", diagnostics(beyond_response))),
+        ];
+        let told: Vec<_> = reasons.iter().filter(|(count, _)| *count > 0).map(|(_, text)| text.as_str()).collect();
+        let Some((last, before)) = told.split_last() else {
+            return Ok(());
+        };
+        let all = if before.is_empty() { (*last).to_owned() } else { format!("{} and {last}", before.join(", ")) };
+        let were = if reasons.iter().map(|(count, _)| count).sum::<usize>() == 1 { "was" } else { "were" };
+        write!(formatter, "; {all} {were} left out")
+    }
+}

@@ -1,0 +1,142 @@
+//! `vscode.lsp.hover` (contract section 7.3).
+
+use serde::{Deserialize, Serialize};
+
+use super::{Whole, trimmed};
+use crate::canonical::string_at;
+use crate::error::ToolError;
+use crate::hover::RawHovers;
+use crate::limits::{MAX_HOVER_FRAGMENT_CODE_POINTS, MAX_HOVER_FRAGMENTS};
+use crate::order::Text;
+use crate::page::ResponseBudget;
+use crate::position::{Position, Range};
+
+/// The arguments.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Input {
+    /// The document, as the caller names it.
+    pub uri: String,
+    /// Where in the document.
+    pub position: Position,
+}
+
+/// What the editor would show, normalized and sorted (D12). It is truncated only when it is known how much fits.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Answer {
+    fragments: Vec<String>,
+    range: Option<Range>,
+}
+
+/// A fragment as far as it is returned. All are Markdown, so their values alone decide about the order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Fragment<'a> {
+    value: &'a str,
+    shortened: bool,
+}
+
+#[derive(Serialize)]
+struct Payload<'a> {
+    contents: Vec<Content<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    range: Option<Range>,
+    summary: String,
+}
+
+#[derive(Serialize)]
+struct Content<'a> {
+    kind: &'static str,
+    value: &'a str,
+}
+
+impl Answer {
+    /// Normalizes what the editor returned.
+    pub fn new(raw: &RawHovers) -> Result<Self, ToolError> {
+        let mut fragments = Vec::new();
+        let mut ranges = Vec::new();
+        for item in &raw.items {
+            let value = string_at(&raw.strings, item.value)?;
+            if is_blank(value) {
+                continue;
+            }
+            let language = item.language.map(|language| string_at(&raw.strings, language)).transpose()?;
+            fragments.push(match language {
+                Some(language) => format!("```{language}\n{value}\n```"),
+                None => value.to_owned(),
+            });
+            ranges.extend(item.range);
+        }
+        fragments.sort_unstable_by(|one, other| Text(one).cmp(&Text(other)));
+        fragments.dedup();
+        Ok(Self { fragments, range: ranges.into_iter().min() })
+    }
+
+    fn encode(&self, fragments: &[Fragment<'_>]) -> Result<Vec<u8>, ToolError> {
+        let contents = fragments.iter().map(|fragment| Content { kind: "markdown", value: fragment.value }).collect();
+        let payload = Payload { contents, range: self.range, summary: self.summary(fragments) };
+        serde_json::to_vec(&payload).map_err(|_| ToolError::Internal)
+    }
+
+    fn summary(&self, fragments: &[Fragment<'_>]) -> String {
+        let (found, returned) = (self.fragments.len(), fragments.len());
+        let shortened = fragments.iter().filter(|fragment| fragment.shortened).count();
+        let noun = if found == 1 { "fragment" } else { "fragments" };
+        match (found - returned, shortened) {
+            _ if found == 0 => "No hover available.".to_owned(),
+            (0, 0) => "Hover available.".to_owned(),
+            (0, _) => format!("Hover available; shortened {shortened} of {found} {noun}."),
+            (_, 0) => format!("Hover available; returned {returned} of {found} {noun}."),
+            _ => format!("Hover available; returned {returned} of {found} {noun} and shortened {shortened}."),
+        }
+    }
+}
+
+impl Whole for Answer {
+    /// `{"contents":[…],"range":…,"summary":…}`, truncated in the contract's three steps. The steps can make fragments
+    /// equal and the last one the smallest, so they are put in order again.
+    fn payload(&self, budget: ResponseBudget) -> Result<Vec<u8>, ToolError> {
+        let clamped = self.fragments.iter().take(MAX_HOVER_FRAGMENTS).map(|value| Fragment::clamped(value));
+        let mut fragments = in_order(clamped.collect());
+        loop {
+            let payload = self.encode(&fragments)?;
+            let Err(too_large) = budget.check(payload.len(), || None) else {
+                return Ok(payload);
+            };
+            let Some(last) = fragments.pop() else {
+                return Err(too_large);
+            };
+            let ends: Vec<usize> = last.value.char_indices().map(|(at, _)| at).collect();
+            let fitting = ends.partition_point(|&end| {
+                let shortened = Fragment { value: &last.value[..end], shortened: true };
+                let payload = self.encode(&[&fragments[..], &[shortened]].concat());
+                payload.is_ok_and(|payload| budget.fits(payload.len()))
+            });
+            if let Some(&end) = fitting.checked_sub(1).and_then(|fitting| ends.get(fitting)) {
+                fragments.push(Fragment { value: &last.value[..end], shortened: true });
+                fragments = in_order(fragments);
+            }
+        }
+    }
+}
+
+impl<'a> Fragment<'a> {
+    fn clamped(value: &'a str) -> Self {
+        match value.char_indices().nth(MAX_HOVER_FRAGMENT_CODE_POINTS) {
+            Some((end, _)) => Self { value: &value[..end], shortened: true },
+            None => Self { value, shortened: false },
+        }
+    }
+}
+
+/// The fragments sorted, without those of which nothing to read is left and without duplicates: where a shortened one
+/// equals a whole one, the whole one stays.
+fn in_order(mut fragments: Vec<Fragment<'_>>) -> Vec<Fragment<'_>> {
+    fragments.retain(|fragment| !is_blank(fragment.value));
+    fragments.sort_unstable_by_key(|fragment| (Text(fragment.value), fragment.shortened));
+    fragments.dedup_by_key(|fragment| fragment.value);
+    fragments
+}
+
+fn is_blank(text: &str) -> bool {
+    trimmed(text).is_empty()
+}

@@ -1,0 +1,209 @@
+//! The questions behind the seven tools: which arguments ask what, and how the editor is asked.
+
+use std::sync::Arc;
+
+use gateway_core::cursor::Cursor;
+use gateway_core::error::ToolError;
+use gateway_core::keys::RequestKey;
+use gateway_core::location::RawTargets;
+use gateway_core::page::{PageSize, ResponseBudget};
+use gateway_core::position::Position;
+use gateway_core::roots::{AllowedRoots, Document};
+use gateway_core::snapshots::Retained;
+use gateway_core::tools::workspace_symbols::Query;
+use gateway_core::tools::{
+    Tool, Whole, definition, diagnostics_document, diagnostics_workspace, document_symbols, hover, references,
+    workspace_symbols,
+};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::call::blocking;
+use crate::disk::Disk;
+use crate::editor::{Editor, EditorError, Place};
+use crate::gateway::Gateway;
+use crate::workspace::Moment;
+
+/// What a call asks, whichever page of the answer it wants.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) enum Question {
+    Definition(definition::Input),
+    References { uri: String, position: Position, include_declaration: bool },
+    Hover(hover::Input),
+    DocumentSymbols(document_symbols::Input),
+    WorkspaceSymbols(Query),
+    DiagnosticsDocument(diagnostics_document::Input),
+    DiagnosticsWorkspace,
+}
+
+/// Which page of the answer a call wants.
+pub(crate) struct Paging {
+    /// How many items, as the caller asked.
+    pub(crate) size: Option<u64>,
+    /// Where to go on; nothing for the first page.
+    pub(crate) cursor: Option<String>,
+    /// How the tool writes a page.
+    pub(crate) page: WritePage,
+}
+
+type WritePage = fn(&Retained, &Cursor, PageSize, ResponseBudget) -> Result<Vec<u8>, ToolError>;
+
+/// An answer of the editor, canonicalized.
+pub(crate) enum Canonical {
+    /// Of a tool that is not paged.
+    Whole(Arc<dyn Whole>),
+    /// Of a paged tool: the request that cursors are bound to, and the full set, or why there is none.
+    Set(RequestKey, Result<Arc<Retained>, ToolError>),
+}
+
+impl Question {
+    /// The question and, of a paged tool, the page. The arguments have passed the tool's schema, so what still does not
+    /// fit is a gap between the two.
+    pub(crate) fn parse(tool: Tool, arguments: Value) -> Result<(Self, Option<Paging>), ToolError> {
+        Ok(match tool {
+            Tool::Definition => (Self::Definition(input(arguments)?), None),
+            Tool::References => {
+                let references::Input { uri, position, include_declaration, page_size: size, cursor } =
+                    input(arguments)?;
+                let question = Self::References { uri, position, include_declaration };
+                (question, Some(Paging { size, cursor, page: references::page }))
+            }
+            Tool::Hover => (Self::Hover(input(arguments)?), None),
+            Tool::DocumentSymbols => (Self::DocumentSymbols(input(arguments)?), None),
+            Tool::WorkspaceSymbols => {
+                let workspace_symbols::Input { query, page_size: size, cursor } = input(arguments)?;
+                let question = Self::WorkspaceSymbols(Query::normalized(&query)?);
+                (question, Some(Paging { size, cursor, page: workspace_symbols::page }))
+            }
+            Tool::DiagnosticsDocument => (Self::DiagnosticsDocument(input(arguments)?), None),
+            Tool::DiagnosticsWorkspace => {
+                let diagnostics_workspace::Input { page_size: size, cursor } = input(arguments)?;
+                (Self::DiagnosticsWorkspace, Some(Paging { size, cursor, page: diagnostics_workspace::page }))
+            }
+        })
+    }
+
+    pub(crate) fn tool(&self) -> Tool {
+        match self {
+            Self::Definition(_) => Tool::Definition,
+            Self::References { .. } => Tool::References,
+            Self::Hover(_) => Tool::Hover,
+            Self::DocumentSymbols(_) => Tool::DocumentSymbols,
+            Self::WorkspaceSymbols(_) => Tool::WorkspaceSymbols,
+            Self::DiagnosticsDocument(_) => Tool::DiagnosticsDocument,
+            Self::DiagnosticsWorkspace => Tool::DiagnosticsWorkspace,
+        }
+    }
+}
+
+impl<E: Editor> Gateway<E> {
+    /// Asks the editor once, and canonicalizes what it returns, for the workspace as it was just before.
+    pub(crate) async fn ask(&self, question: &Question) -> Result<(Moment, Canonical), ToolError> {
+        let editor = self.editor();
+        match question {
+            Question::Definition(definition::Input { uri, position }) => {
+                let (moment, place, _) = self.open_at(uri, *position).await?;
+                let raw = editor.definition(&place).await?;
+                whole(moment, move |roots| definition::Answer::new(&raw, roots, &Disk)).await
+            }
+            &Question::References { ref uri, position, include_declaration } => {
+                let (moment, place, document) = self.open_at(uri, position).await?;
+                let (references, declarations) = if include_declaration {
+                    (editor.references(&place).await?, Vec::new())
+                } else {
+                    let (references, definition, declaration) =
+                        tokio::join!(editor.references(&place), editor.definition(&place), editor.declaration(&place));
+                    (references?, vec![none_if_unavailable(definition)?, none_if_unavailable(declaration)?])
+                };
+                let request = RequestKey::references(&document.uri, position, include_declaration);
+                set(moment, request, move |roots| references::canonicalize(&references, &declarations, roots, &Disk))
+                    .await
+            }
+            Question::Hover(hover::Input { uri, position }) => {
+                let (moment, place, _) = self.open_at(uri, *position).await?;
+                let raw = editor.hover(&place).await?;
+                whole(moment, move |_| hover::Answer::new(&raw)).await
+            }
+            Question::DocumentSymbols(document_symbols::Input { uri }) => {
+                let (moment, document) = self.open(uri, None).await?;
+                let raw = editor.document_symbols(&document.editor_uri).await?;
+                whole(moment, move |_| document_symbols::Answer::new(&raw, &document.uri)).await
+            }
+            Question::WorkspaceSymbols(query) => {
+                let moment = self.admit_workspace().await?;
+                let raw = editor.workspace_symbols(query.as_str()).await?;
+                let request = RequestKey::workspace_symbols(query);
+                set(moment, request, move |roots| workspace_symbols::canonicalize(&raw, roots, &Disk)).await
+            }
+            Question::DiagnosticsDocument(diagnostics_document::Input { uri }) => {
+                let (moment, document) = self.open(uri, None).await?;
+                let raw = editor.diagnostics().await?;
+                whole(moment, move |roots| diagnostics_document::Answer::new(&raw, &document.uri, roots, &Disk)).await
+            }
+            Question::DiagnosticsWorkspace => {
+                let moment = self.admit_workspace().await?;
+                let raw = editor.diagnostics().await?;
+                let request = RequestKey::workspace_diagnostics();
+                set(moment, request, move |roots| diagnostics_workspace::canonicalize(&raw, roots, &Disk)).await
+            }
+        }
+    }
+
+    /// The request key of a paged question, without asking it.
+    pub(crate) async fn request_key(&self, question: &Question) -> Result<RequestKey, ToolError> {
+        match question {
+            &Question::References { ref uri, position, include_declaration } => {
+                let (_, document) = self.admit(uri).await?;
+                Ok(RequestKey::references(&document.uri, position, include_declaration))
+            }
+            Question::WorkspaceSymbols(query) => {
+                self.admit_workspace().await?;
+                Ok(RequestKey::workspace_symbols(query))
+            }
+            Question::DiagnosticsWorkspace => {
+                self.admit_workspace().await?;
+                Ok(RequestKey::workspace_diagnostics())
+            }
+            Question::Definition(_)
+            | Question::Hover(_)
+            | Question::DocumentSymbols(_)
+            | Question::DiagnosticsDocument(_) => Err(ToolError::Internal),
+        }
+    }
+
+    async fn open_at(&self, uri: &str, position: Position) -> Result<(Moment, Place, Document), ToolError> {
+        let (moment, document) = self.open(uri, Some(position)).await?;
+        Ok((moment, Place { uri: document.editor_uri.clone(), position }, document))
+    }
+}
+
+fn input<T: DeserializeOwned>(arguments: Value) -> Result<T, ToolError> {
+    serde_json::from_value(arguments).map_err(|_| ToolError::Internal)
+}
+
+async fn whole<A: Whole + 'static>(
+    moment: Moment,
+    canonicalize: impl FnOnce(&AllowedRoots) -> Result<A, ToolError> + Send + 'static,
+) -> Result<(Moment, Canonical), ToolError> {
+    let roots = Arc::clone(&moment.roots);
+    let answer = blocking(move || canonicalize(&roots)).await??;
+    Ok((moment, Canonical::Whole(Arc::new(answer))))
+}
+
+async fn set(
+    moment: Moment,
+    request: RequestKey,
+    canonicalize: impl FnOnce(&AllowedRoots) -> Result<Retained, ToolError> + Send + 'static,
+) -> Result<(Moment, Canonical), ToolError> {
+    let roots = Arc::clone(&moment.roots);
+    let found = blocking(move || canonicalize(&roots)).await?;
+    Ok((moment, Canonical::Set(request, found.map(Arc::new))))
+}
+
+/// A language without definitions or declarations has none to leave out (D9).
+fn none_if_unavailable(answer: Result<RawTargets, EditorError>) -> Result<RawTargets, ToolError> {
+    match answer {
+        Err(EditorError::Unavailable) => Ok(RawTargets::default()),
+        answer => Ok(answer?),
+    }
+}
