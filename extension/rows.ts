@@ -10,7 +10,7 @@ import type { Answer } from "./native.d.ts";
 
 /** The questions that the gateway asks, by the numbers under which they cross. */
 export const QUESTION = {
-  /** `{uri, line}`: open the document; answered by `packOpen`. */
+  /** `{uri, line}`: open the document; answered by `packOpen`. Without a line, no line is asked about. */
   open: 0,
   /** `{uri, line, character}`: answered by `packTargets`. */
   definition: 1,
@@ -18,11 +18,14 @@ export const QUESTION = {
   declaration: 2,
   /** `{uri, line, character}`: answered by `packLocations`. */
   references: 3,
+  /** `{uri, line, character}`: answered by `packHovers`. */
   hover: 4,
+  /** `{uri}`: answered by `packDocumentSymbols`. */
   documentSymbols: 5,
+  /** `{query}`: answered by `packWorkspaceSymbols`. */
   workspaceSymbols: 6,
-  documentDiagnostics: 7,
-  allDiagnostics: 8,
+  /** Every diagnostic that is published, with nothing to say about which: answered by `packDiagnostics`. */
+  diagnostics: 8,
   /** `["id", …]`: every session that has ended and is still remembered, to be kept across a reload. Any answer will do. */
   sessionsEnded: 9,
 } as const;
@@ -52,8 +55,8 @@ export function noted(): Answer {
  */
 export function packOpen(lineCount: number, lineLength: number | undefined): Answer {
   const cells = new Uint32Array(3);
-  cells[1] = coordinate(lineCount, 0, "lineCount");
-  cells[2] = lineLength === undefined ? ABSENT : coordinate(lineLength, 0, "lineLength");
+  cells[1] = wholeNumber(lineCount, 0, "lineCount");
+  cells[2] = lineLength === undefined ? ABSENT : wholeNumber(lineLength, 0, "lineLength");
   return { outcome: 0, text: "", cells };
 }
 
@@ -65,7 +68,7 @@ export function packLocations(locations: unknown): Answer {
   let cell = 0;
   for (let index = 0; index < items.length; index++) {
     const location = object(items[index], index, "item") as LocationShape;
-    rows[cell] = strings.index(text(location.uri, index, "uri"));
+    rows[cell] = strings.index(uriText(location.uri, index, "uri"));
     packRange(location.range, rows, cell + 1, index, "range");
     cell += 5;
   }
@@ -84,22 +87,132 @@ export function packTargets(targets: unknown): Answer {
   for (let index = 0; index < items.length; index++) {
     const target = object(items[index], index, "item") as LocationShape & LinkShape;
     if (target.targetUri === undefined) {
-      rows[cell] = strings.index(text(target.uri, index, "uri"));
+      rows[cell] = strings.index(uriText(target.uri, index, "uri"));
       packRange(target.range, rows, cell + 1, index, "range");
       rows.fill(ABSENT, cell + 5, cell + 9);
     } else {
-      rows[cell] = strings.index(text(target.targetUri, index, "targetUri"));
+      rows[cell] = strings.index(uriText(target.targetUri, index, "targetUri"));
       packRange(target.targetRange, rows, cell + 1, index, "targetRange");
-      if (target.targetSelectionRange === undefined || target.targetSelectionRange === null) {
-        rows.fill(ABSENT, cell + 5, cell + 9);
-      } else {
-        packRange(target.targetSelectionRange, rows, cell + 5, index, "targetSelectionRange");
-      }
+      packOptionalRange(target.targetSelectionRange, rows, cell + 5, index, "targetSelectionRange");
     }
     cell += 9;
   }
   return strings.answer(rows);
 }
+
+/**
+ * Packs an array of `Hover`: a row for each fragment of each hover's contents, with the hover's range. Throws a TypeError
+ * that names the hover and the field if it is anything else.
+ */
+export function packHovers(hovers: unknown): Answer {
+  const fragments: { readonly index: number; readonly range: unknown; readonly content: unknown }[] = [];
+  for (const [index, item] of list(hovers).entries()) {
+    const { range, contents } = object(item, index, "item") as HoverShape;
+    for (const content of Array.isArray(contents) ? contents : [contents]) {
+      fragments.push({ index, range, content });
+    }
+  }
+  const strings = new Strings();
+  const rows = new Uint32Array(fragments.length * 6);
+  let cell = 0;
+  for (const { index, range, content } of fragments) {
+    packOptionalRange(range, rows, cell, index, "range");
+    const { language, value } = typeof content === "string" ? { value: content } : tagged(content, index);
+    rows[cell + 4] = strings.optional(optionalText(language, index, "contents"));
+    rows[cell + 5] = strings.index(plainText(value, index, "contents"));
+    cell += 6;
+  }
+  return strings.answer(rows);
+}
+
+/**
+ * Packs an array of `DocumentSymbol` and `SymbolInformation`, mixed, in the order of an outline: a symbol, then what it
+ * contains. Throws a TypeError that names the outermost symbol and the field if it is anything else.
+ */
+export function packDocumentSymbols(symbols: unknown): Answer {
+  const outline: OutlineEntry[] = [];
+  for (const [index, item] of list(symbols).entries()) {
+    addToOutline(item, index, ABSENT, outline);
+  }
+  const strings = new Strings();
+  const rows = new Uint32Array(outline.length * 12);
+  let cell = 0;
+  for (const { index, symbol, parent } of outline) {
+    rows[cell] = strings.optional(optionalText(symbol.name, index, "name"));
+    rows[cell + 1] = wholeNumber(symbol.kind, index, "kind");
+    if (isInformationOnly(symbol)) {
+      const location = object(symbol.location, index, "location") as LocationShape;
+      packRange(location.range, rows, cell + 2, index, "location");
+      rows.fill(ABSENT, cell + 6, cell + 10);
+      rows[cell + 10] = strings.optional(optionalText(symbol.containerName, index, "containerName"));
+    } else {
+      packRange(symbol.range, rows, cell + 2, index, "range");
+      packOptionalRange(symbol.selectionRange, rows, cell + 6, index, "selectionRange");
+      rows[cell + 10] = ABSENT;
+    }
+    rows[cell + 11] = parent;
+    cell += 12;
+  }
+  return strings.answer(rows);
+}
+
+/** Packs an array of `SymbolInformation`. Throws a TypeError that names the item and the field if it is anything else. */
+export function packWorkspaceSymbols(symbols: unknown): Answer {
+  const items = list(symbols);
+  const strings = new Strings();
+  const rows = new Uint32Array(items.length * 8);
+  let cell = 0;
+  for (const [index, item] of items.entries()) {
+    const symbol = object(item, index, "item") as SymbolShape;
+    const location = object(symbol.location, index, "location") as LocationShape;
+    rows[cell] = strings.optional(optionalText(symbol.name, index, "name"));
+    rows[cell + 1] = wholeNumber(symbol.kind, index, "kind");
+    rows[cell + 2] = strings.optional(optionalText(symbol.containerName, index, "containerName"));
+    rows[cell + 3] = strings.index(uriText(location.uri, index, "location"));
+    packOptionalRange(location.range, rows, cell + 4, index, "location");
+    cell += 8;
+  }
+  return strings.answer(rows);
+}
+
+/**
+ * Packs an array of pairs of a URI and its `Diagnostic`s. A URI without any is a row of its own, since to have nothing to
+ * report is not the same as to have reported nothing. Throws a TypeError that names the pair and the field if it is
+ * anything else.
+ */
+export function packDiagnostics(diagnostics: unknown): Answer {
+  const reports: { readonly index: number; readonly uri: string; readonly diagnostic: unknown }[] = [];
+  for (const [index, pair] of list(diagnostics).entries()) {
+    if (!Array.isArray(pair) || !Array.isArray(pair[1])) {
+      throw new TypeError(`item ${index}: item is not a pair of a URI and a list`);
+    }
+    const uri = uriText(pair[0], index, "uri");
+    for (const diagnostic of pair[1].length === 0 ? [NOTHING] : pair[1]) {
+      reports.push({ index, uri, diagnostic });
+    }
+  }
+  const strings = new Strings();
+  const rows = new Uint32Array(reports.length * 9);
+  let cell = 0;
+  for (const { index, uri, diagnostic } of reports) {
+    rows[cell] = strings.index(uri);
+    if (diagnostic === NOTHING) {
+      rows.fill(ABSENT, cell + 1, cell + 9);
+    } else {
+      const { range, severity, code, source, message } = object(diagnostic, index, "diagnostic") as DiagnosticShape;
+      packRange(range, rows, cell + 1, index, "range");
+      rows[cell + 5] = isAbsent(severity) ? ABSENT : wholeNumber(severity, index, "severity");
+      rows[cell + 6] = strings.optional(codeText(code, index));
+      rows[cell + 7] = strings.optional(optionalText(source, index, "source"));
+      rows[cell + 8] = strings.index(plainText(message, index, "message"));
+    }
+    cell += 9;
+  }
+  return strings.answer(rows);
+}
+
+/** Stands for the diagnostics of a URI that was published without any. */
+const NOTHING = Symbol("nothing");
 
 interface LocationShape {
   readonly uri?: unknown;
@@ -110,6 +223,44 @@ interface LinkShape {
   readonly targetUri?: unknown;
   readonly targetRange?: unknown;
   readonly targetSelectionRange?: unknown;
+}
+
+interface HoverShape {
+  readonly contents?: unknown;
+  readonly range?: unknown;
+}
+
+/** A `MarkdownString`, which has no language, or a text in a language. */
+interface TaggedShape {
+  readonly language?: unknown;
+  readonly value?: unknown;
+}
+
+/** What VS Code returns is a `SymbolInformation` and a `DocumentSymbol` at once. */
+interface SymbolShape {
+  readonly name?: unknown;
+  readonly kind?: unknown;
+  readonly containerName?: unknown;
+  readonly location?: unknown;
+  readonly range?: unknown;
+  readonly selectionRange?: unknown;
+  readonly children?: unknown;
+}
+
+interface OutlineEntry {
+  /** Of the outermost symbol, in what the provider returned. */
+  readonly index: number;
+  readonly symbol: SymbolShape;
+  /** The row of the symbol that contains this one. */
+  readonly parent: number;
+}
+
+interface DiagnosticShape {
+  readonly range?: unknown;
+  readonly severity?: unknown;
+  readonly code?: unknown;
+  readonly source?: unknown;
+  readonly message?: unknown;
 }
 
 interface RangeShape {
@@ -136,8 +287,14 @@ class Strings {
     return index;
   }
 
+  optional(string: string | undefined): number {
+    return string === undefined ? ABSENT : this.index(string);
+  }
+
   answer(rows: Uint32Array): Answer {
-    const strings = [...this.#indices.keys()];
+    // Half a character at the end of one string, left there by whoever cut it, would become a whole one with the half at
+    // the start of the next, and no longer belong to either.
+    const strings = [...this.#indices.keys()].map((string) => string.toWellFormed());
     const cells = new Uint32Array(1 + strings.length + rows.length);
     cells[0] = strings.length;
     for (const [index, string] of strings.entries()) {
@@ -162,8 +319,57 @@ function object(value: unknown, index: number, field: string): object {
   return value;
 }
 
+function addToOutline(item: unknown, index: number, parent: number, outline: OutlineEntry[]): void {
+  const symbol = object(item, index, "item") as SymbolShape;
+  const row = outline.length;
+  outline.push({ index, symbol, parent });
+  if (isAbsent(symbol.children)) {
+    return;
+  }
+  if (!Array.isArray(symbol.children)) {
+    throw new TypeError(`item ${index}: children is not a list`);
+  }
+  for (const child of symbol.children) {
+    addToOutline(child, index, row, outline);
+  }
+}
+
+/** Children are looked for first (D13): an object that has both shapes is a symbol with its contents. */
+function isInformationOnly(symbol: SymbolShape): boolean {
+  return isAbsent(symbol.children) && !isAbsent(symbol.location);
+}
+
+function tagged(content: unknown, index: number): TaggedShape {
+  return object(content, index, "contents");
+}
+
+function isAbsent(value: unknown): value is undefined | null {
+  return value === undefined || value === null;
+}
+
+function plainText(value: unknown, index: number, field: string): string {
+  if (typeof value !== "string") {
+    throw new TypeError(`item ${index}: ${field} is not a text`);
+  }
+  return value;
+}
+
+function optionalText(value: unknown, index: number, field: string): string | undefined {
+  return isAbsent(value) ? undefined : plainText(value, index, field);
+}
+
+/** The code of a diagnostic: a text, a number, or an object with one of them as its `value`. */
+function codeText(code: unknown, index: number): string | undefined {
+  const value = typeof code === "object" && code !== null ? (code as TaggedShape).value : code;
+  if (typeof value === "number" && Number.isFinite(value)) {
+    // From 1e21 on, a number's own text is no longer decimal.
+    return Number.isInteger(value) ? BigInt(value).toString() : String(value);
+  }
+  return optionalText(value, index, "code");
+}
+
 /** The text of a URI: a string, or an object that has its own way of turning into one, as `vscode.Uri` does. */
-function text(value: unknown, index: number, field: string): string {
+function uriText(value: unknown, index: number, field: string): string {
   if (typeof value === "string") {
     return value;
   }
@@ -177,18 +383,26 @@ function text(value: unknown, index: number, field: string): string {
   throw new TypeError(`item ${index}: ${field} is not a URI`);
 }
 
+function packOptionalRange(value: unknown, rows: Uint32Array, cell: number, index: number, field: string): void {
+  if (isAbsent(value)) {
+    rows.fill(ABSENT, cell, cell + 4);
+  } else {
+    packRange(value, rows, cell, index, field);
+  }
+}
+
 function packRange(value: unknown, rows: Uint32Array, cell: number, index: number, field: string): void {
   const range = object(value, index, field) as RangeShape;
   const start = object(range.start, index, field) as PositionShape;
   const end = object(range.end, index, field) as PositionShape;
-  rows[cell] = coordinate(start.line, index, field);
-  rows[cell + 1] = coordinate(start.character, index, field);
-  rows[cell + 2] = coordinate(end.line, index, field);
-  rows[cell + 3] = coordinate(end.character, index, field);
+  rows[cell] = wholeNumber(start.line, index, field);
+  rows[cell + 1] = wholeNumber(start.character, index, field);
+  rows[cell + 2] = wholeNumber(end.line, index, field);
+  rows[cell + 3] = wholeNumber(end.character, index, field);
 }
 
 /** Providers write "to the end" as the largest number they know, which is more than the contract's numbers hold. */
-function coordinate(value: unknown, index: number, field: string): number {
+function wholeNumber(value: unknown, index: number, field: string): number {
   if (typeof value !== "number" || !(value >= 0) || (value < LARGEST && !Number.isInteger(value))) {
     throw new TypeError(`item ${index}: ${field} has a number that is not a whole number from 0`);
   }
