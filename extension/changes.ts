@@ -1,45 +1,57 @@
 import * as vscode from "vscode";
 import type { Documents } from "./documents.ts";
 import { type Counts, countedPaths } from "./ignore.ts";
+import { PublishedDiagnostics } from "./published.ts";
 
 /**
- * Turns what happens in the editor and on disk into epoch bumps (D20 to D22).
+ * Turns what happens in the editor and on disk into epoch bumps (D20 to D22, D37).
  *
  * VS Code's own file events come at once; what agents, git and builds write is only seen by watchers, one for each root.
  */
 export class Changes implements vscode.Disposable {
-  readonly #bump: (epoch: "text" | "fs") => void;
+  readonly #bump: (epoch: "text" | "fs" | "diagnostics") => void;
+  readonly #published = new PublishedDiagnostics();
   readonly #subscriptions: vscode.Disposable;
   #watchers: vscode.Disposable[] = [];
   #watched = "";
   #counts: Counts = () => false;
 
-  constructor(bump: (epoch: "text" | "fs") => void, documents: Documents<vscode.TextDocument>) {
+  constructor(bump: (epoch: "text" | "fs" | "diagnostics") => void, documents: Documents<vscode.TextDocument>) {
     this.#bump = bump;
     const touched = (uris: readonly vscode.Uri[]): void => {
       for (const uri of uris) {
         this.#touched(uri);
       }
     };
+    for (const [uri, diagnostics] of vscode.languages.getDiagnostics()) {
+      this.#isNews(uri, diagnostics);
+    }
     this.#subscriptions = vscode.Disposable.from(
       vscode.workspace.onDidOpenTextDocument((document) => {
-        if (isFile(document)) {
+        if (isFile(document.uri)) {
           documents.opened(document);
         }
       }),
       vscode.workspace.onDidCloseTextDocument((document) => {
-        if (isFile(document)) {
+        if (isFile(document.uri)) {
           documents.closed(document);
         }
       }),
       vscode.workspace.onDidChangeTextDocument(({ document, contentChanges }) => {
-        if (isFile(document) && contentChanges.length > 0) {
+        if (isFile(document.uri) && contentChanges.length > 0) {
           bump("text");
         }
       }),
       vscode.workspace.onDidSaveTextDocument((document) => {
-        if (isFile(document)) {
+        if (isFile(document.uri)) {
           bump("text");
+        }
+      }),
+      vscode.languages.onDidChangeDiagnostics(({ uris }) => {
+        // All of them are looked at, since each look is remembered.
+        const news = uris.filter((uri) => this.#isNews(uri, vscode.languages.getDiagnostics(uri)));
+        if (news.length > 0) {
+          bump("diagnostics");
         }
       }),
       vscode.workspace.onDidCreateFiles(({ files }) => touched(files)),
@@ -78,18 +90,22 @@ export class Changes implements vscode.Disposable {
     this.watch([], []);
   }
 
+  #isNews(uri: vscode.Uri, diagnostics: readonly vscode.Diagnostic[]): boolean {
+    return isFile(uri) && this.#published.changed(uri.toString(), diagnostics);
+  }
+
   #touched(uri: vscode.Uri): void {
-    if (uri.scheme === "file" && this.#counts(uri.fsPath)) {
+    if (isFile(uri) && this.#counts(uri.fsPath)) {
       this.#bump("fs");
     }
   }
 }
 
 /** Output channels, git views, untitled documents and the like are no part of the workspace. */
-function isFile(document: vscode.TextDocument): boolean {
-  return document.uri.scheme === "file";
+function isFile(uri: vscode.Uri): boolean {
+  return uri.scheme === "file";
 }
 
 function isOpen(path: string): boolean {
-  return vscode.workspace.textDocuments.some((document) => isFile(document) && document.uri.fsPath === path);
+  return vscode.workspace.textDocuments.some((document) => isFile(document.uri) && document.uri.fsPath === path);
 }

@@ -2,7 +2,19 @@ import { readFile } from "node:fs/promises";
 import * as vscode from "vscode";
 import type { DocumentHost, Documents } from "./documents.ts";
 import type { Answer } from "./native.d.ts";
-import { noProvider, noted, notFound, packLocations, packOpen, packTargets, QUESTION } from "./rows.ts";
+import {
+  noProvider,
+  noted,
+  notFound,
+  packDiagnostics,
+  packDocumentSymbols,
+  packHovers,
+  packLocations,
+  packOpen,
+  packTargets,
+  packWorkspaceSymbols,
+  QUESTION,
+} from "./rows.ts";
 
 /** How VS Code opens documents for `Documents`. */
 export const documentHost: DocumentHost<vscode.TextDocument> = {
@@ -34,11 +46,19 @@ export class Editor {
       case QUESTION.open:
         return this.#open(JSON.parse(request));
       case QUESTION.definition:
-        return this.#at(JSON.parse(request), "vscode.executeDefinitionProvider", packTargets);
+        return this.#at(JSON.parse(request), packTargets, "vscode.executeDefinitionProvider");
       case QUESTION.declaration:
-        return this.#at(JSON.parse(request), "vscode.executeDeclarationProvider", packTargets);
+        return this.#at(JSON.parse(request), packTargets, "vscode.executeDeclarationProvider");
       case QUESTION.references:
-        return this.#at(JSON.parse(request), "vscode.executeReferenceProvider", packLocations);
+        return this.#at(JSON.parse(request), packLocations, "vscode.executeReferenceProvider");
+      case QUESTION.hover:
+        return this.#at(JSON.parse(request), packHovers, "vscode.executeHoverProvider");
+      case QUESTION.documentSymbols:
+        return this.#about(JSON.parse(request), packDocumentSymbols, "vscode.executeDocumentSymbolProvider");
+      case QUESTION.workspaceSymbols:
+        return packWorkspaceSymbols(await run("vscode.executeWorkspaceSymbolProvider", JSON.parse(request).query));
+      case QUESTION.diagnostics:
+        return packDiagnostics(vscode.languages.getDiagnostics());
       case QUESTION.sessionsEnded:
         this.#sessionsEnded(JSON.parse(request));
         return noted();
@@ -52,25 +72,26 @@ export class Editor {
     this.#languages = undefined;
   }
 
-  async #open(request: { uri: string; line: number }): Promise<Answer> {
+  async #open(request: OpenRequest): Promise<Answer> {
     const uri = vscode.Uri.parse(request.uri, true).toString();
     try {
       return await this.#documents.use(uri, (document) =>
-        packOpen(
-          document.lineCount,
-          request.line < document.lineCount ? document.lineAt(request.line).text.length : undefined,
-        ),
+        packOpen(document.lineCount, lengthOfLine(document, request.line)),
       );
     } catch {
       return notFound();
     }
   }
 
-  async #at(place: Place, command: string, pack: (items: unknown) => Answer): Promise<Answer> {
-    const uri = vscode.Uri.parse(place.uri, true);
+  #at(place: Place, pack: Pack, command: string): Promise<Answer> {
+    return this.#about(place, pack, command, new vscode.Position(place.line, place.character));
+  }
+
+  /** Asks the providers of a document's language, with the document held open. */
+  async #about(request: DocumentRequest, pack: Pack, command: string, ...more: unknown[]): Promise<Answer> {
+    const uri = vscode.Uri.parse(request.uri, true);
     return this.#documents.use(uri.toString(), async (document) => {
-      const position = new vscode.Position(place.line, place.character);
-      const items = (await vscode.commands.executeCommand<unknown>(command, uri, position)) ?? [];
+      const items = await run(command, uri, ...more);
       if (Array.isArray(items) && items.length === 0 && !this.#isDeclared(document.languageId)) {
         return noProvider();
       }
@@ -88,10 +109,30 @@ export class Editor {
   }
 }
 
-interface Place {
+type Pack = (items: unknown) => Answer;
+
+interface DocumentRequest {
   readonly uri: string;
+}
+
+interface OpenRequest extends DocumentRequest {
+  /** The line whose length is wanted, if any is. */
+  readonly line?: number | null;
+}
+
+interface Place extends DocumentRequest {
   readonly line: number;
   readonly character: number;
+}
+
+/** Some of VS Code's commands answer nothing at all where they found nothing. */
+async function run(command: string, ...more: unknown[]): Promise<unknown> {
+  return (await vscode.commands.executeCommand(command, ...more)) ?? [];
+}
+
+function lengthOfLine(document: vscode.TextDocument, line: number | null | undefined): number | undefined {
+  const isThere = line !== undefined && line !== null && line < document.lineCount;
+  return isThere ? document.lineAt(line).text.length : undefined;
 }
 
 function declaredLanguages(): ReadonlySet<string> {

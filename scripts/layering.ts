@@ -38,8 +38,8 @@ const RULES: readonly Rule[] = [
     within: (file) => file.startsWith("extension/") && file !== EDITOR,
   },
   {
-    says: `${EDITOR} asks for definitions, declarations and references and for nothing that edits`,
-    line: /["'`]vscode\.execute(?!(Definition|Declaration|Reference)Provider["'`])/,
+    says: `${EDITOR} asks what a tool answers and nothing that edits`,
+    line: /["'`]vscode\.execute(?!(Definition|Declaration|Reference|Hover|DocumentSymbol|WorkspaceSymbol)Provider["'`])/,
     within: (file) => file === EDITOR,
   },
   {
