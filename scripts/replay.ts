@@ -12,7 +12,19 @@ import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type * as Native from "../extension/native.d.ts";
 import { portCandidates } from "../extension/ports.ts";
-import { noProvider, noted, notFound, packLocations, packOpen, packTargets, QUESTION } from "../extension/rows.ts";
+import {
+  noProvider,
+  noted,
+  notFound,
+  packDiagnostics,
+  packDocumentSymbols,
+  packHovers,
+  packLocations,
+  packOpen,
+  packTargets,
+  packWorkspaceSymbols,
+  QUESTION,
+} from "../extension/rows.ts";
 import { LOG_LEVELS, readSettings, type Settings } from "../extension/settings.ts";
 import { buildAddon } from "./addon.ts";
 import { addonFile, manifest } from "./layout.ts";
@@ -84,6 +96,14 @@ async function answer(question: number, request: string): Promise<Native.Answer>
       return replay("declaration", packTargets);
     case QUESTION.references:
       return replay("references", packLocations);
+    case QUESTION.hover:
+      return replay("hover", packHovers);
+    case QUESTION.documentSymbols:
+      return replay("documentSymbols", packDocumentSymbols);
+    case QUESTION.workspaceSymbols:
+      return replay("workspaceSymbols", packWorkspaceSymbols);
+    case QUESTION.diagnostics:
+      return replay("diagnostics", packDiagnostics);
     case QUESTION.sessionsEnded:
       return noted();
     default:
@@ -102,9 +122,9 @@ async function replay(question: Question, pack: (items: unknown) => Native.Answe
 }
 
 /** Reads the document from disk, and counts lines and characters as VS Code does. */
-async function openDocument({ uri, line }: { uri: string; line: number }): Promise<Native.Answer> {
+async function openDocument({ uri, line }: { uri: string; line?: number | null }): Promise<Native.Answer> {
   const lines = await linesOf(uri);
-  return lines === undefined ? notFound() : packOpen(lines.length, lines[line]?.length);
+  return lines === undefined ? notFound() : packOpen(lines.length, lines[line ?? -1]?.length);
 }
 
 /** The lines of a text file; undefined if there is none, or something that is not text. */
