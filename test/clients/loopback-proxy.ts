@@ -2,16 +2,22 @@ import { createServer, request } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { TestContext } from "node:test";
 
-export type Target = { url: URL; authorization: string };
+/** Where requests go on to, and what is added to them for clients that cannot send an Authorization header. */
+export type Target = { url: URL; authorization?: string };
+
+/** What a client did, and what it got for it. */
+export type Exchange = { method: string | undefined; status: number | undefined };
 
 /**
- * Adds the Authorization header for clients that cannot send one, and passes everything else through as it came, the
- * Host and Origin of a hostile page included. It listens before it knows its target, because the gateway has to be
- * started with the proxy's origin on its list.
+ * Stands between a client and the gateway and passes everything through as it came, the Host and Origin of a hostile page
+ * included. It listens before it knows its target, because the gateway has to be started with the proxy's origin on its
+ * list.
  */
 export class LoopbackProxy {
   readonly origin: string;
   readonly url: string;
+  /** In the order in which they were answered. */
+  readonly seen: Exchange[] = [];
   target: Target | undefined;
 
   private constructor(port: number) {
@@ -26,10 +32,11 @@ export class LoopbackProxy {
     const proxy = new LoopbackProxy((server.address() as AddressInfo).port);
     server.on("request", (incoming, outgoing) => {
       if (proxy.target === undefined) throw new Error("The proxy was asked before it was given its target.");
-      const { url, authorization } = proxy.target;
+      const { url, ...added } = proxy.target;
       const { method, headers } = incoming;
-      const options = { port: url.port, path: incoming.url, method, headers: { ...headers, authorization } };
+      const options = { port: url.port, path: incoming.url, method, headers: { ...headers, ...added } };
       const onward = request({ host: "127.0.0.1", ...options }, (answer) => {
+        proxy.seen.push({ method, status: answer.statusCode });
         outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
         answer.pipe(outgoing);
       });

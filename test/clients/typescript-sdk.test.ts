@@ -4,6 +4,7 @@ import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { McpError } from "@modelcontextprotocol/sdk/types.js";
 import { Ajv } from "ajv";
+import { type Answer, assertAnswered, type Call, callsAbout } from "./conversation.ts";
 import { type Location, type Project, writeProject } from "./project.ts";
 import { ReplayHost, temporaryFolder } from "./replay-host.ts";
 import { compileStrictly, readDescriptions, readSchema, TOOLS, type ToolName } from "./schemas.ts";
@@ -82,6 +83,29 @@ test("a validator that knows no dialect but draft-07 takes every schema of the c
     new Ajv({ strict: true }).compile(tool.outputSchema ?? false);
   }
 });
+
+test("all seven tools are answered, every page of them, and a bad position is refused", async (t) => {
+  const { client, project } = await connect(t);
+  const answers: Answer[] = [];
+  for (const call of callsAbout(project)) answers.push(await allPages(client, call));
+
+  assertAnswered(answers, project);
+});
+
+async function allPages(client: Client, [tool, arguments_]: Call): Promise<Answer> {
+  const payloads: Record<string, unknown>[] = [];
+  try {
+    for (let cursor: unknown = null; cursor !== undefined; ) {
+      const page = await call(client, tool, cursor === null ? arguments_ : { ...arguments_, cursor });
+      payloads.push(page);
+      cursor = page["nextCursor"] ?? undefined;
+    }
+  } catch (error) {
+    assert.ok(error instanceof McpError, String(error));
+    return { error };
+  }
+  return { payloads };
+}
 
 test("a definition is answered, and what lies outside the roots is counted and not shown", async (t) => {
   const { client, project } = await connect(t);
@@ -162,6 +186,29 @@ test("a file outside the roots is denied without a word on whether it exists", a
   assert.ok(!there.message.includes(host.token));
 });
 
+test("nothing found is an answer of every tool, and a file that nobody reported on is not taken for a clean one", async (t) => {
+  const { client, project, host } = await connect(t);
+  const { uri } = project.place;
+  const nothing = {
+    definition: [],
+    references: [],
+    hover: [],
+    documentSymbols: [],
+    workspaceSymbols: [],
+    diagnostics: [[uri, []]],
+  };
+  await host.change({ provider: nothing });
+  for (const [name, arguments_] of callsAbout(project).slice(0, TOOLS.length)) {
+    const payload = await call(client, name, arguments_);
+    const { locations, items, contents, symbols, diagnostics } = payload;
+    assert.deepEqual(locations ?? items ?? contents ?? symbols ?? diagnostics, [], name);
+  }
+
+  await host.change({ provider: { ...nothing, diagnostics: [] } });
+  const error = await refusal(client.callTool({ name: "vscode.lsp.diagnostics.document", arguments: { uri } }));
+  assert.deepEqual((error.data as { details: object }).details, { reason: "not_analysed" });
+});
+
 test("a position past the end is refused with the size of what is there", async (t) => {
   const { client, project } = await connect(t);
   const at = (line: number, character: number) =>
@@ -178,11 +225,14 @@ test("a position past the end is refused with the size of what is there", async 
 });
 
 test("a question that nothing in the editor answers is an error, not an empty answer", async (t) => {
-  const { client, project } = await connect(t);
-  const error = await refusal(client.callTool({ name: "vscode.lsp.hover", arguments: project.place }));
+  const { client, project, host } = await connect(t);
+  await host.change({ provider: {} });
 
-  assert.equal(error.code, -32603);
-  assert.equal((error.data as { code: string }).code, "MCP_LSP_GATEWAY/PROVIDER_UNAVAILABLE");
+  for (const [name, arguments_] of callsAbout(project).slice(0, TOOLS.length)) {
+    const error = await refusal(client.callTool({ name, arguments: arguments_ }));
+    assert.equal(error.code, -32603, name);
+    assert.equal((error.data as { code: string }).code, "MCP_LSP_GATEWAY/PROVIDER_UNAVAILABLE", name);
+  }
 });
 
 test("a session that the client ends is gone", async (t) => {

@@ -1,0 +1,94 @@
+import assert from "node:assert/strict";
+import type { Project } from "./project.ts";
+import { compileStrictly, readSchema, type ToolName } from "./schemas.ts";
+
+export type Call = [tool: ToolName, arguments_: Record<string, unknown>];
+
+/** What a client made of one call: the payloads of all pages, or the error in their place. */
+export type Answer = { payloads: Record<string, unknown>[] } | { error: ToolError };
+
+/** Not every client hands on more than the message. */
+export type ToolError = { message: string; code?: number; data?: unknown };
+
+/** What every client is to ask about the project: each tool once, the last page included, and something that is refused. */
+export function callsAbout({ place }: Project): Call[] {
+  const { uri } = place;
+  return [
+    ["vscode.lsp.definition", place],
+    ["vscode.lsp.references", { ...place, pageSize: 100 }],
+    ["vscode.lsp.hover", place],
+    ["vscode.lsp.documentSymbols", { uri }],
+    ["vscode.lsp.workspaceSymbols", { query: " shape ", pageSize: 2 }],
+    ["vscode.lsp.diagnostics.document", { uri }],
+    ["vscode.lsp.diagnostics.workspace", { pageSize: 1 }],
+    ["vscode.lsp.definition", { uri, position: { line: 500, character: 0 } }],
+  ];
+}
+
+/** Checks what came back for the calls, down to the last byte that a client can see. */
+export function assertAnswered(answers: readonly Answer[], project: Project): void {
+  const calls = callsAbout(project);
+  assert.equal(answers.length, calls.length);
+  for (const [index, [tool]] of calls.slice(0, -1).entries()) {
+    const fits = compileStrictly(readSchema(`${tool}.output.json`));
+    for (const payload of payloadsOf(answers[index])) {
+      assert.ok(fits(payload), `${tool}: ${JSON.stringify(fits.errors)}`);
+    }
+  }
+  const [definition, references, hover, outline, symbols, document, workspace, refused] = answers;
+  const { place, diagnostics } = project;
+  assert.deepEqual(payloadsOf(definition), [
+    { locations: [project.definition], summary: "Found 1 definition; 1 outside the allowed roots was left out." },
+  ]);
+  assertPages(references, [100, 100, 42], project.references, {
+    one: "reference",
+    many: "references",
+  });
+  assert.deepEqual(payloadsOf(hover), [project.hover]);
+  assert.deepEqual(payloadsOf(outline), [
+    { symbols: project.documentSymbols, summary: "Returned 3 document symbols." },
+  ]);
+  assertPages(symbols, [2, 1], project.workspaceSymbols, { one: "workspace symbol", many: "workspace symbols" });
+  assert.deepEqual(payloadsOf(document), [
+    { uri: place.uri, diagnostics: diagnostics[0].diagnostics, summary: "Returned 2 diagnostics." },
+  ]);
+  assertPages(workspace, [1, 1], diagnostics, { one: "file", many: "files", opening: "Returned diagnostics for" });
+
+  assert.ok(refused !== undefined && "error" in refused, "the last call was answered");
+  const { code, message, data } = refused.error;
+  assert.ok(message.endsWith("correct `position.line`. [MCP_LSP_GATEWAY/NOT_FOUND]"), message);
+  if (code !== undefined) {
+    assert.equal(code, -32603);
+    assert.deepEqual((data as { details: object }).details, { lineCount: 122 });
+  }
+}
+
+/** Checks pages of a result of which one more item lay outside the roots. */
+function assertPages(
+  answer: Answer | undefined,
+  sizes: readonly number[],
+  items: readonly object[],
+  { one, many, opening = "Returned" }: { one: string; many: string; opening?: string },
+): void {
+  const payloads = payloadsOf(answer);
+  assert.deepEqual(
+    payloads.flatMap((page) => page["items"]),
+    items,
+  );
+  for (const [index, page] of payloads.entries()) {
+    const isLast = index === payloads.length - 1;
+    const size = sizes[index] ?? 0;
+    const next = isLast ? "" : " (next page available)";
+    assert.equal((page["items"] as object[]).length, size);
+    assert.equal(typeof page["nextCursor"], isLast ? "object" : "string");
+    assert.equal(
+      page["summary"],
+      `${opening} ${size} ${size === 1 ? one : many}${next}; 1 outside the allowed roots was left out.`,
+    );
+  }
+}
+
+function payloadsOf(answer: Answer | undefined): Record<string, unknown>[] {
+  assert.ok(answer !== undefined && "payloads" in answer, JSON.stringify(answer));
+  return answer.payloads;
+}
