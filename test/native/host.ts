@@ -6,15 +6,26 @@ import { createRequire } from "node:module";
 import { createInterface } from "node:readline";
 import { setImmediate } from "node:timers/promises";
 import type * as Native from "../../extension/native.d.ts";
-import { noProvider, notFound, packLocations, packOpen, packTargets, QUESTION } from "../../extension/rows.ts";
+import {
+  noProvider,
+  notFound,
+  packDiagnostics,
+  packDocumentSymbols,
+  packHovers,
+  packLocations,
+  packOpen,
+  packTargets,
+  packWorkspaceSymbols,
+  QUESTION,
+} from "../../extension/rows.ts";
 import { addonFile } from "../../scripts/layout.ts";
-import { JUNK } from "./junk.ts";
+import { JUNK, JUNK_BY_TOOL } from "./junk.ts";
 
-/** How the stand-in answers questions for references and definitions from now on. */
+/** How the stand-in answers every question about code from now on. */
 export interface Behaviour {
-  /** Locations to answer with. */
+  /** What providers return, in the shape that the question is about. */
   readonly items?: readonly object[];
-  /** A name from `JUNK`. */
+  /** A name from `JUNK` or `JUNK_BY_TOOL`. */
   readonly junk?: string;
   /** Rejects with this message. */
   readonly fails?: string;
@@ -48,6 +59,8 @@ export interface Report {
   /** What reached the process as uncaught. */
   readonly uncaught: readonly string[];
 }
+
+const ALL_JUNK: typeof JUNK = Object.assign({}, JUNK, ...Object.values(JUNK_BY_TOOL));
 
 const native: typeof Native = createRequire(import.meta.url)(addonFile);
 const log: { level: number; line: string }[] = [];
@@ -123,6 +136,14 @@ function ask(question: number, request: string): Promise<Native.Answer> {
       return Promise.reject(new Error("nothing keeps these"));
     case QUESTION.references:
       return behave(packLocations);
+    case QUESTION.hover:
+      return behave(packHovers);
+    case QUESTION.documentSymbols:
+      return behave(packDocumentSymbols);
+    case QUESTION.workspaceSymbols:
+      return behave(packWorkspaceSymbols);
+    case QUESTION.diagnostics:
+      return behave(packDiagnostics);
     default:
       return behave(packTargets);
   }
@@ -136,7 +157,7 @@ function behave(pack: (items: unknown) => Native.Answer): Promise<Native.Answer>
     return new Promise(() => {});
   }
   if (junk !== undefined) {
-    return JUNK[junk]?.() as Promise<Native.Answer>;
+    return ALL_JUNK[junk]?.() as Promise<Native.Answer>;
   }
   if (fails !== undefined) {
     return Promise.reject(new Error(fails));

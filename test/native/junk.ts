@@ -1,7 +1,13 @@
 // What a callback can come back with instead of an answer, by a name for each.
 
 import type { Answer } from "../../extension/native.d.ts";
-import { packLocations } from "../../extension/rows.ts";
+import {
+  packDiagnostics,
+  packDocumentSymbols,
+  packHovers,
+  packLocations,
+  packWorkspaceSymbols,
+} from "../../extension/rows.ts";
 
 const uri = "file:///x";
 const position = { line: 0, character: 0 };
@@ -72,6 +78,47 @@ export const JUNK: Readonly<Record<string, () => unknown>> = {
     packLocations([{ uri, range: { start: { line: -1, character: 0 }, end: position } }]),
   "packs a line that is no number": async () =>
     packLocations([{ uri, range: { start: { line: Number.NaN, character: 0 }, end: position } }]),
+};
+
+const NONE = [0xffff_ffff, 0xffff_ffff, 0xffff_ffff, 0xffff_ffff] as const;
+const ABSENT = 0xffff_ffff;
+const symbol = { name: "n", kind: 4, range };
+
+/** What only the rows of one kind can have wrong, by the tool whose question they answer. */
+export const JUNK_BY_TOOL: Readonly<Record<string, typeof JUNK>> = {
+  "vscode.lsp.hover": {
+    "has a fragment without a value": async () => rows(1, uri.length, ...NONE, ABSENT, ABSENT),
+    "has a fragment in a language that is not there": async () => rows(1, uri.length, ...NONE, 1, 0),
+    "has half a range": async () => rows(1, uri.length, 0, 0, ABSENT, ABSENT, ABSENT, 0),
+    "packs a hover without contents": async () => packHovers([{ range }]),
+    "packs a fragment that is no text": async () => packHovers([{ contents: [{ value: 5 }], range }]),
+  },
+  "vscode.lsp.documentSymbols": {
+    "has a symbol inside itself": async () => rows(1, uri.length, 0, 4, 0, 0, 0, 0, ...NONE, ABSENT, 0),
+    "has a symbol inside one that comes later": async () => {
+      const row = [0, 4, 0, 0, 0, 0, ...NONE, ABSENT];
+      return rows(1, uri.length, ...row, 1, ...row, ABSENT);
+    },
+    "has a symbol without a range": async () => rows(1, uri.length, 0, 4, ...NONE, ...NONE, ABSENT, ABSENT),
+    "has a document symbol of an unknown kind": async () =>
+      rows(1, uri.length, 0, 26, 0, 0, 0, 0, ...NONE, ABSENT, ABSENT),
+    "packs a child without a range": async () =>
+      packDocumentSymbols([{ ...symbol, children: [{ name: "n", kind: 4 }] }]),
+    "packs children that are no list": async () => packDocumentSymbols([{ ...symbol, children: {} }]),
+  },
+  "vscode.lsp.workspaceSymbols": {
+    "has a symbol without a URI": async () => rows(1, uri.length, 0, 4, ABSENT, ABSENT, ...NONE),
+    "has a workspace symbol of an unknown kind": async () => rows(1, uri.length, 0, 26, ABSENT, 0, 0, 0, 0, 0),
+    "has a workspace symbol of no kind": async () => rows(1, uri.length, 0, ABSENT, ABSENT, 0, 0, 0, 0, 0),
+    "packs a symbol that is nowhere": async () => packWorkspaceSymbols([symbol]),
+  },
+  "vscode.lsp.diagnostics.document": {
+    "has a diagnostic without a message": async () => rows(1, uri.length, 0, 0, 0, 0, 0, 0, 0, 0, ABSENT),
+    "has a diagnostic without a range": async () => rows(1, uri.length, 0, ...NONE, 0, 0, 0, 0),
+    "has an unknown severity": async () => rows(1, uri.length, 0, 0, 0, 0, 0, 4, 0, 0, 0),
+    "packs diagnostics of nobody": async () => packDiagnostics([[{ message: "m", range }]]),
+    "packs a diagnostic without a range": async () => packDiagnostics([[uri, [{ message: "m" }]]]),
+  },
 };
 
 function unreadable(): object {

@@ -185,11 +185,44 @@ test("it goes on when its stdin has ended", async (t) => {
 
 test("a question that the file lacks, or has as null, has no provider, and an empty list found nothing", async (t) => {
   const files = await project(t, { definition: [], references: null });
-  const client = await new Replay(t, arguments_(files)).client();
+  const replay = new Replay(t, arguments_(files));
+  const client = await replay.client();
   const place = at(files.uri("main.ts"));
 
   assert.equal(codeOf(await client.references(place)), "PROVIDER_UNAVAILABLE");
   assert.deepEqual((await client.call("vscode.lsp.definition", place)).payload?.locations, []);
+
+  const { uri } = place;
+  const others: [tool: string, part: string, arguments_: object, list: string][] = [
+    ["hover", "hover", place, "contents"],
+    ["documentSymbols", "documentSymbols", { uri }, "symbols"],
+    ["workspaceSymbols", "workspaceSymbols", { query: "a" }, "items"],
+    ["diagnostics.workspace", "diagnostics", {}, "items"],
+  ];
+  for (const [tool, part, args, list] of others) {
+    assert.equal(codeOf(await client.call(`vscode.lsp.${tool}`, args)), "PROVIDER_UNAVAILABLE", tool);
+    await replay.send(JSON.stringify({ provider: { [part]: [] } }));
+    assert.deepEqual((await client.call(`vscode.lsp.${tool}`, args)).payload?.[list], [], tool);
+  }
+});
+
+test("a URI that is missing from the diagnostics was never published, and one without any was", async (t) => {
+  const files = await project(t, "", { "clean.ts": "", "unknown.ts": "" });
+  const wrong = { message: "wrong", range: location("", 0).range };
+  const published = [
+    [files.uri("main.ts"), [wrong]],
+    [files.uri("clean.ts"), []],
+  ];
+  await writeFile(files.provider, JSON.stringify({ diagnostics: published }));
+  const client = await new Replay(t, arguments_(files)).client();
+  const look = async (name: string) => {
+    const outcome = await client.call("vscode.lsp.diagnostics.document", { uri: files.uri(name) });
+    return outcome.payload?.diagnostics.length ?? outcome.error?.data.details;
+  };
+
+  assert.equal(await look("main.ts"), 1);
+  assert.equal(await look("clean.ts"), 0);
+  assert.deepEqual(await look("unknown.ts"), { reason: "not_analysed" });
 });
 
 test("documents are read from disk and positions counted as VS Code counts", async (t) => {
@@ -227,12 +260,31 @@ test("documents are read from disk and positions counted as VS Code counts", asy
 });
 
 test("a delay holds up its own question and no other", async (t) => {
-  const files = await project(t, { references: [], definition: [], declaration: [], delayMs: { references: 1e12 } });
-  const client = await new Replay(t, arguments_(files, "--setting", "requestTimeoutMs=150")).client();
-  const place = at(files.uri("main.ts"));
+  const questions = ["definition", "references", "hover", "documentSymbols", "workspaceSymbols", "diagnostics"];
+  // A file for each, since a question that is still under way is not asked a second time.
+  const names = questions.map((question) => `${question}.ts`);
+  const files = await project(t, {}, Object.fromEntries(names.map((name) => [name, ""])));
+  const replay = new Replay(t, arguments_(files, "--setting", "requestTimeoutMs=150"));
+  const client = await replay.client();
+  const empty = Object.fromEntries([...questions, "declaration"].map((question) => [question, []]));
 
-  assert.deepEqual((await client.references(place)).error?.data.details, { reason: "timeout", retryable: true });
-  assert.deepEqual((await client.call("vscode.lsp.definition", place)).payload?.locations, []);
+  for (const delayed of questions) {
+    const place = at(files.uri(`${delayed}.ts`));
+    const provider = { ...empty, diagnostics: [[place.uri, []]], delayMs: { [delayed]: 1e12 } };
+    await replay.send(JSON.stringify({ provider }));
+    const asked = {
+      definition: await client.call("vscode.lsp.definition", place),
+      references: await client.references(place),
+      hover: await client.call("vscode.lsp.hover", place),
+      documentSymbols: await client.call("vscode.lsp.documentSymbols", { uri: place.uri }),
+      workspaceSymbols: await client.call("vscode.lsp.workspaceSymbols", { query: delayed }),
+      diagnostics: await client.call("vscode.lsp.diagnostics.document", { uri: place.uri }),
+    };
+    for (const [question, { error }] of Object.entries(asked)) {
+      const details = question === delayed ? { reason: "timeout", retryable: true } : undefined;
+      assert.deepEqual(error?.data.details, details, `${question} while ${delayed} takes its time`);
+    }
+  }
 });
 
 test("each kind of bump is in effect once it is answered", async (t) => {
