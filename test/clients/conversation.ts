@@ -40,19 +40,19 @@ export function assertAnswered(answers: readonly Answer[], project: Project): vo
   assert.deepEqual(payloadsOf(definition), [
     { locations: [project.definition], summary: "Found 1 definition; 1 outside the allowed roots was left out." },
   ]);
-  assertPages(references, [100, 100, 42], project.references, {
-    one: "reference",
-    many: "references",
-  });
+  // The one outside is a definition as well, and so not left out but not asked for.
+  assertPages(references, [100, 100, 42], project.references, (size) => `Returned ${size} references`);
   assert.deepEqual(payloadsOf(hover), [project.hover]);
   assert.deepEqual(payloadsOf(outline), [
     { symbols: project.documentSymbols, summary: "Returned 3 document symbols." },
   ]);
-  assertPages(symbols, [2, 1], project.workspaceSymbols, { one: "workspace symbol", many: "workspace symbols" });
+  const outside = "; 1 outside the allowed roots was left out";
+  const found = (size: number): string => `Returned ${size} workspace symbol${size === 1 ? "" : "s"}`;
+  assertPages(symbols, [2, 1], project.workspaceSymbols, found, outside);
   assert.deepEqual(payloadsOf(document), [
     { uri: place.uri, diagnostics: diagnostics[0].diagnostics, summary: "Returned 2 diagnostics." },
   ]);
-  assertPages(workspace, [1, 1], diagnostics, { one: "file", many: "files", opening: "Returned diagnostics for" });
+  assertPages(workspace, [1, 1], diagnostics, (size) => `Returned diagnostics for ${size} file`, outside);
 
   assert.ok(refused !== undefined && "error" in refused, "the last call was answered");
   const { code, message, data } = refused.error;
@@ -63,28 +63,26 @@ export function assertAnswered(answers: readonly Answer[], project: Project): vo
   }
 }
 
-/** Checks pages of a result of which one more item lay outside the roots. */
+/** Checks the items of all pages, and of each page its size, its cursor and its summary. */
 function assertPages(
   answer: Answer | undefined,
   sizes: readonly number[],
   items: readonly object[],
-  { one, many, opening = "Returned" }: { one: string; many: string; opening?: string },
+  summaryOf: (size: number) => string,
+  leftOut = "",
 ): void {
   const payloads = payloadsOf(answer);
   assert.deepEqual(
     payloads.flatMap((page) => page["items"]),
     items,
   );
-  for (const [index, page] of payloads.entries()) {
-    const isLast = index === payloads.length - 1;
-    const size = sizes[index] ?? 0;
-    const next = isLast ? "" : " (next page available)";
+  assert.equal(payloads.length, sizes.length);
+  for (const [index, size] of sizes.entries()) {
+    const page = payloads[index] ?? {};
+    const isLast = index === sizes.length - 1;
     assert.equal((page["items"] as object[]).length, size);
     assert.equal(typeof page["nextCursor"], isLast ? "object" : "string");
-    assert.equal(
-      page["summary"],
-      `${opening} ${size} ${size === 1 ? one : many}${next}; 1 outside the allowed roots was left out.`,
-    );
+    assert.equal(page["summary"], `${summaryOf(size)}${isLast ? "" : " (next page available)"}${leftOut}.`);
   }
 }
 
