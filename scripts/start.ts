@@ -79,6 +79,30 @@ interface Question {
   readonly ask: () => Promise<Told>;
 }
 
+interface HoverPayload {
+  readonly contents: readonly { readonly value: string }[];
+  readonly summary?: string;
+}
+
+interface SymbolsPayload {
+  readonly symbols: readonly { readonly name: string; readonly range: Location["range"] }[];
+  readonly summary?: string;
+}
+
+interface Diagnostic {
+  readonly range: Location["range"];
+  readonly source?: string;
+  readonly code?: string;
+  readonly message: string;
+}
+
+/** The payload for one file, and an item of the one for all. */
+interface Diagnosed {
+  readonly uri: string;
+  readonly diagnostics: readonly Diagnostic[];
+  readonly summary?: string;
+}
+
 /** Calls every tool, prints what each answered, and resolves to how many gave no answer. */
 async function askEverything(client: GatewayClient, folder: string, subject: Subject): Promise<number> {
   const { name, declaration, use } = subject;
@@ -115,26 +139,49 @@ async function askEverything(client: GatewayClient, folder: string, subject: Sub
     },
     "vscode.lsp.hover": {
       about: at(use),
-      ask: async () => plain(await client.call("vscode.lsp.hover", { uri: use.uri, position: use.position })),
+      ask: async () => {
+        const { uri, position } = use;
+        const { contents, summary }: HoverPayload = await client.call("vscode.lsp.hover", { uri, position });
+        const lines = contents.flatMap(({ value }) => value.trim().split("\n"));
+        return { found: contents.length > 0, lines: [summary ?? "", ...lines] };
+      },
     },
     "vscode.lsp.documentSymbols": {
       about: relative(folder, declaration.file),
-      ask: async () => plain(await client.call("vscode.lsp.documentSymbols", { uri: declaration.uri })),
+      ask: async () => {
+        const { uri } = declaration;
+        const { symbols, summary }: SymbolsPayload = await client.call("vscode.lsp.documentSymbols", { uri });
+        const lines = symbols.map((symbol) => `${symbol.name}  ${shown({ uri, range: symbol.range })}`);
+        return { found: symbols.length > 0, lines: [summary ?? "", ...excerpt(lines)] };
+      },
     },
     "vscode.lsp.workspaceSymbols": {
       about: name,
       ask: async () => {
         const pages = await paged("vscode.lsp.workspaceSymbols", { query: name });
-        return { found: pages[0]?.items.length !== 0, lines: [sizes(pages)] };
+        const items = pages.flatMap((page) => page.items) as { name: string; location: Location }[];
+        const lines = items.map((symbol) => `${symbol.name}  ${shown(symbol.location)}`);
+        return { found: items.length > 0, lines: [sizes(pages), ...excerpt(lines)] };
       },
     },
     "vscode.lsp.diagnostics.document": {
       about: relative(folder, declaration.file),
-      ask: async () => plain(await client.call("vscode.lsp.diagnostics.document", { uri: declaration.uri })),
+      ask: async () => {
+        const { uri } = declaration;
+        const payload: Diagnosed = await client.call("vscode.lsp.diagnostics.document", { uri });
+        return { found: true, lines: [payload.summary ?? "", ...excerpt(payload.diagnostics.map(wrong))] };
+      },
     },
     "vscode.lsp.diagnostics.workspace": {
       about: "the whole workspace",
-      ask: async () => ({ found: true, lines: [sizes(await paged("vscode.lsp.diagnostics.workspace", {}))] }),
+      ask: async () => {
+        const pages = await paged("vscode.lsp.diagnostics.workspace", {});
+        const items = pages.flatMap((page) => page.items) as Diagnosed[];
+        const lines = items.flatMap(({ uri, diagnostics }) =>
+          diagnostics.map((diagnostic) => `${shown({ uri, range: diagnostic.range })}  ${wrong(diagnostic)}`),
+        );
+        return { found: true, lines: [sizes(pages), ...excerpt(lines)] };
+      },
     },
   };
 
@@ -157,7 +204,7 @@ async function outcome(ask: Question["ask"]): Promise<{ lines: string[]; failed:
   try {
     return { lines: await settled(ask), failed: false };
   } catch (error) {
-    // Of the seven, five answer in a later version; that they say so is their answer.
+    // That nobody in this editor can answer is an answer of the gateway's as well.
     const failed = !(error instanceof ToolFailure && error.code === "PROVIDER_UNAVAILABLE");
     return { lines: [error instanceof Error ? error.message : String(error)], failed };
   }
@@ -191,9 +238,9 @@ async function settled(ask: Question["ask"]): Promise<string[]> {
   }
 }
 
-/** An answer of a tool that gives one payload, as its summary or, without one, as it is. */
-function plain(payload: { readonly summary?: string }): Told {
-  return { found: true, lines: [payload.summary ?? JSON.stringify(payload)] };
+/** A diagnostic on one line. */
+function wrong({ source = "", code = "", message }: Diagnostic): string {
+  return `${source} ${code} ${message.split("\n", 1)[0]}`.trim();
 }
 
 function excerpt(lines: readonly string[]): string[] {
