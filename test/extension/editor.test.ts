@@ -1,0 +1,134 @@
+import assert from "node:assert/strict";
+import { beforeEach, test } from "node:test";
+import { URI } from "vscode-uri";
+import { QUESTION } from "../../extension/rows.ts";
+import { editor, Position } from "./stand-in-vscode.ts";
+
+const { documentHost, Editor } = await import("../../extension/editor.ts");
+const { Documents } = await import("../../extension/documents.ts");
+
+const TEXT = "file:///w/a.ts";
+const FILE = URI.parse(TEXT);
+const ABSENT = 0xffff_ffff;
+const start = { line: 1, character: 2 };
+const range = { start, end: start };
+const place = { uri: TEXT, line: 3, character: 4 };
+
+let ended: (readonly string[])[];
+let asked: InstanceType<typeof Editor>;
+
+beforeEach(() => {
+  editor.reset();
+  editor.documents.push({ uri: FILE, languageId: "typescript", lines: ["", "two 😀"] });
+  editor.languages.push("typescript");
+  ended = [];
+  asked = new Editor(new Documents(documentHost, () => {}), (ids) => ended.push(ids));
+});
+
+function ask(question: number, request: unknown) {
+  return asked.ask(question, JSON.stringify(request));
+}
+
+test("each question is put to its own providers, with what it is about, and what they return is packed", async () => {
+  const location = { uri: FILE, range };
+  const at = [FILE, new Position(3, 4)];
+  const symbol = { name: "n", kind: 1 };
+  const cases: [question: number, request: object, command: unknown[], answer: object, widthOfRow: number][] = [
+    [QUESTION.definition, place, ["vscode.executeDefinitionProvider", ...at], location, 9],
+    [QUESTION.declaration, place, ["vscode.executeDeclarationProvider", ...at], location, 9],
+    [QUESTION.references, place, ["vscode.executeReferenceProvider", ...at], location, 5],
+    [QUESTION.hover, place, ["vscode.executeHoverProvider", ...at], { contents: ["n"], range }, 6],
+    [
+      QUESTION.documentSymbols,
+      { uri: TEXT },
+      ["vscode.executeDocumentSymbolProvider", FILE],
+      { ...symbol, range, children: [] },
+      12,
+    ],
+    [
+      QUESTION.workspaceSymbols,
+      { query: "n" },
+      ["vscode.executeWorkspaceSymbolProvider", "n"],
+      { ...symbol, location },
+      8,
+    ],
+  ];
+
+  for (const [question, request, command, answer, widthOfRow] of cases) {
+    editor.ran = [];
+    editor.answer = [answer];
+    const { outcome, cells } = await ask(question, request);
+    assert.deepEqual(editor.ran, [command]);
+    assert.equal(outcome, 0);
+    const [strings = 0] = cells;
+    assert.equal(cells.length, 1 + strings + widthOfRow, String(command[0]));
+  }
+});
+
+test("the question for diagnostics is answered with all that are published, and runs nothing", async () => {
+  editor.diagnostics.set(TEXT, [{ message: "m", range, severity: 1 }]);
+  editor.diagnostics.set("file:///w/clean.ts", []);
+
+  const { outcome, text, cells } = await ask(QUESTION.diagnostics, {});
+
+  assert.equal(outcome, 0);
+  assert.equal(text, `${TEXT}mfile:///w/clean.ts`);
+  assert.deepEqual(
+    [...cells],
+    [
+      [3, 14, 1, 18],
+      [0, 1, 2, 1, 2, 1, ABSENT, ABSENT, 1],
+      [2, ABSENT, ABSENT, ABSENT, ABSENT, ABSENT, ABSENT, ABSENT, ABSENT],
+    ].flat(),
+  );
+  assert.deepEqual(editor.ran, []);
+});
+
+test("nothing found is an empty answer, and no provider where no extension declares the language", async () => {
+  const questions = [QUESTION.references, QUESTION.hover, QUESTION.documentSymbols];
+  for (const nothing of [[], undefined, null]) {
+    editor.answer = nothing;
+    for (const question of [...questions, QUESTION.workspaceSymbols]) {
+      const { outcome, cells } = await ask(question, { ...place, query: "n" });
+      assert.deepEqual([outcome, ...cells], [0, 0]);
+    }
+  }
+
+  editor.languages = [];
+  asked.forgetLanguages();
+  for (const question of questions) {
+    assert.equal((await ask(question, place)).outcome, 1);
+  }
+  assert.equal((await ask(QUESTION.workspaceSymbols, { query: "n" })).outcome, 0, "no language is asked for");
+});
+
+test("a document is opened with or without a line to look at", async () => {
+  const open = async (request: object) => [...(await ask(QUESTION.open, { uri: TEXT, ...request })).cells];
+
+  assert.deepEqual(await open({ line: 1 }), [0, 2, 6]);
+  assert.deepEqual(await open({ line: 0 }), [0, 2, 0]);
+  assert.deepEqual(await open({ line: 2 }), [0, 2, ABSENT]);
+  assert.deepEqual(await open({}), [0, 2, ABSENT]);
+});
+
+test("a document that cannot be opened is not found, and no provider is asked about it", async () => {
+  const missing = "file:///w/missing.ts";
+
+  assert.equal((await ask(QUESTION.open, { uri: missing, line: 0 })).outcome, 2);
+  for (const question of [QUESTION.hover, QUESTION.documentSymbols]) {
+    await assert.rejects(ask(question, { ...place, uri: missing }), /no such file/);
+  }
+  assert.deepEqual(editor.ran, []);
+});
+
+test("what is no answer to the question is refused", async () => {
+  editor.answer = [{ name: "n" }];
+  for (const question of [QUESTION.hover, QUESTION.documentSymbols, QUESTION.workspaceSymbols]) {
+    await assert.rejects(ask(question, { ...place, query: "n" }), TypeError);
+  }
+});
+
+test("ended sessions are handed on", async () => {
+  assert.equal((await ask(QUESTION.sessionsEnded, ["one", "two"])).outcome, 0);
+  assert.deepEqual(ended, [["one", "two"]]);
+});

@@ -1,0 +1,119 @@
+// Stands in for the editor's `vscode` module, so that the parts of the extension that import it can be tested in plain
+// Node: whoever imports this module first can then import those parts. It holds what they use and no more.
+
+import { EventEmitter } from "node:events";
+import { registerHooks } from "node:module";
+import { URI } from "vscode-uri";
+
+registerHooks({
+  resolve: (specifier, context, next) =>
+    specifier === "vscode" ? { url: import.meta.url, shortCircuit: true } : next(specifier, context),
+});
+
+export interface Document {
+  readonly uri: URI;
+  readonly languageId: string;
+  readonly lines: readonly string[];
+}
+
+/** What the tests set and look at. */
+export const editor = {
+  /** What is published, by the text of the URI. */
+  diagnostics: new Map<string, readonly unknown[]>(),
+  documents: [] as Document[],
+  /** What every command answers. */
+  answer: undefined as unknown,
+  /** The commands that were run, with their arguments. */
+  ran: [] as unknown[][],
+  /** The languages that installed extensions declare. */
+  languages: [] as string[],
+  /** Tells of an event, by the name that `vscode` has for it. */
+  fire(event: string, value: unknown): void {
+    events.emit(event, value);
+  },
+  reset(): void {
+    events.removeAllListeners();
+    Object.assign(this, { diagnostics: new Map(), documents: [], answer: undefined, ran: [], languages: [] });
+  },
+};
+
+const events = new EventEmitter();
+
+type Listener = (value: unknown) => void;
+
+function on(event: string): (listener: Listener) => Disposable {
+  return (listener) => {
+    events.on(event, listener);
+    return new Disposable(() => events.off(event, listener));
+  };
+}
+
+export { URI as Uri };
+
+export class Disposable {
+  readonly dispose: () => void;
+
+  constructor(dispose: () => void) {
+    this.dispose = dispose;
+  }
+
+  static from(...all: Disposable[]): Disposable {
+    return new Disposable(() => {
+      for (const each of all) {
+        each.dispose();
+      }
+    });
+  }
+}
+
+export class Position {
+  readonly line: number;
+  readonly character: number;
+
+  constructor(line: number, character: number) {
+    this.line = line;
+    this.character = character;
+  }
+}
+
+export const languages = {
+  getDiagnostics: (uri?: URI) =>
+    uri === undefined
+      ? [...editor.diagnostics].map(([text, diagnostics]) => [URI.parse(text), diagnostics])
+      : (editor.diagnostics.get(uri.toString()) ?? []),
+  onDidChangeDiagnostics: on("onDidChangeDiagnostics"),
+};
+
+export const commands = {
+  executeCommand: async (...command: unknown[]) => {
+    editor.ran.push(command);
+    return editor.answer;
+  },
+};
+
+export const workspace = {
+  openTextDocument: async (uri: URI) => {
+    const document = editor.documents.find((known) => known.uri.toString() === uri.toString());
+    if (document === undefined) {
+      throw new Error("no such file");
+    }
+    const { lines } = document;
+    return { ...document, lineCount: lines.length, lineAt: (line: number) => ({ text: lines[line] }) };
+  },
+  onDidOpenTextDocument: on("onDidOpenTextDocument"),
+  onDidCloseTextDocument: on("onDidCloseTextDocument"),
+  onDidChangeTextDocument: on("onDidChangeTextDocument"),
+  onDidSaveTextDocument: on("onDidSaveTextDocument"),
+  onDidCreateFiles: on("onDidCreateFiles"),
+  onDidDeleteFiles: on("onDidDeleteFiles"),
+  onDidRenameFiles: on("onDidRenameFiles"),
+};
+
+export const extensions = {
+  get all() {
+    return [
+      { packageJSON: {} },
+      { packageJSON: { contributes: { languages: editor.languages.map((id) => ({ id })) } } },
+    ];
+  },
+};
