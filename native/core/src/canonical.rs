@@ -2,14 +2,16 @@
 //! section 4).
 
 use std::collections::HashMap;
+use std::path::PathBuf;
 
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 
 use crate::error::ToolError;
+use crate::left_out::LeftOut;
 use crate::location::{RawLocations, RawTargets};
 use crate::position::Range;
-use crate::roots::{AllowedRoots, RealPaths};
+use crate::roots::{AllowedRoots, NotAllowed, RealPaths};
 use crate::uri::CanonicalUri;
 
 /// A result set in canonical order without duplicates, already encoded. Two sets are equal when their bytes are.
@@ -70,8 +72,10 @@ pub(crate) struct Allowed<T> {
     uris: Vec<CanonicalUri>,
     /// The items with the index of their URI.
     items: Vec<(usize, T)>,
-    /// The items that were left out because their URI is not allowed, sorted and without duplicates.
-    pub(crate) omitted: Vec<(Name, T)>,
+    /// The items that were left out because they lie outside the roots, sorted and without duplicates.
+    pub(crate) outside: Vec<(Name, T)>,
+    /// The items that were left out because their file does not exist, sorted and without duplicates.
+    pub(crate) missing: Vec<(Name, T)>,
 }
 
 /// The order of a range is the rest of the contract's order of locations (section 4.2).
@@ -85,6 +89,11 @@ struct Location<'a> {
 }
 
 impl<T> Allowed<T> {
+    /// How many items were left out because of their URIs.
+    pub(crate) fn left_out(&self) -> LeftOut {
+        LeftOut { outside: self.outside.len(), missing: self.missing.len(), ..LeftOut::default() }
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.items.len()
     }
@@ -149,28 +158,37 @@ impl Locations {
 /// What stands for a URI until all are known: an index into [`Names::uris`].
 pub(crate) type Name = usize;
 
-/// The distinct URIs of one call. Each distinct path is resolved once (D32), and two that resolve to the same real path
-/// share a name.
+/// The distinct URIs of one call. Each distinct path is resolved once (D32), and two that lead to the same place share a
+/// name.
 pub(crate) struct Names<'a> {
     roots: &'a AllowedRoots,
     real: &'a dyn RealPaths,
     by_source: HashMap<Source, Name>,
-    by_uri: HashMap<CanonicalUri, Name>,
-    /// The canonical URI of each name, if it is allowed.
-    uris: Vec<Option<CanonicalUri>>,
+    by_place: HashMap<Place, Name>,
+    /// What each name stands for.
+    places: Vec<Place>,
 }
 
 /// What a name is known by before anything is resolved.
-#[derive(PartialEq, Eq, Hash)]
+#[derive(Clone, PartialEq, Eq, Hash)]
 enum Source {
     Path(String),
     /// A URI that names no local path.
     Foreign(String),
 }
 
+/// What a URI turned out to name.
+#[derive(Clone, PartialEq, Eq, Hash)]
+enum Place {
+    Inside(CanonicalUri),
+    /// The real path, or the URI if it names no local file.
+    Outside(PathBuf),
+    Missing(Source),
+}
+
 impl<'a> Names<'a> {
     pub(crate) fn new(roots: &'a AllowedRoots, real: &'a dyn RealPaths) -> Self {
-        Self { roots, real, by_source: HashMap::new(), by_uri: HashMap::new(), uris: Vec::new() }
+        Self { roots, real, by_source: HashMap::new(), by_place: HashMap::new(), places: Vec::new() }
     }
 
     /// The name of the URI of each item, given the index of that URI among the strings.
@@ -189,42 +207,51 @@ impl<'a> Names<'a> {
     }
 
     fn name_of(&mut self, uri: &str) -> Name {
-        let path = self.roots.output_path(uri);
-        let source = path.clone().map_or_else(|| Source::Foreign(uri.to_owned()), Source::Path);
+        let source = self.roots.output_path(uri).map_or_else(|| Source::Foreign(uri.to_owned()), Source::Path);
         if let Some(&name) = self.by_source.get(&source) {
             return name;
         }
-        let canonical = path.and_then(|path| self.roots.admit_output_path(&path, self.real));
-        let known = canonical.as_ref().and_then(|uri| self.by_uri.get(uri)).copied();
-        let name = known.unwrap_or_else(|| self.add(canonical));
+        let place = self.place_of(&source);
+        let name = *self.by_place.entry(place).or_insert_with_key(|place| {
+            self.places.push(place.clone());
+            self.places.len() - 1
+        });
         self.by_source.insert(source, name);
         name
     }
 
-    fn add(&mut self, uri: Option<CanonicalUri>) -> Name {
-        let name = self.uris.len();
-        if let Some(uri) = &uri {
-            self.by_uri.insert(uri.clone(), name);
+    fn place_of(&self, source: &Source) -> Place {
+        let path = match source {
+            Source::Path(path) => path,
+            Source::Foreign(uri) => return Place::Outside(uri.into()),
+        };
+        match self.roots.admit_output_path(path, self.real) {
+            Ok(uri) => Place::Inside(uri),
+            Err(NotAllowed::Outside(path)) => Place::Outside(path),
+            Err(NotAllowed::Missing) => Place::Missing(source.clone()),
         }
-        self.uris.push(uri);
-        name
     }
 
     /// The items that are allowed, in canonical order; that of `T` is the order of the items of one URI.
     pub(crate) fn order<T: Ord>(self, items: Vec<(Name, T)>) -> Allowed<T> {
-        let mut uris: Vec<&CanonicalUri> = self.uris.iter().flatten().collect();
+        let inside = |place: &Place| match place {
+            Place::Inside(uri) => Some(uri.clone()),
+            Place::Outside(_) | Place::Missing(_) => None,
+        };
+        let mut uris: Vec<CanonicalUri> = self.places.iter().filter_map(inside).collect();
         uris.sort_unstable();
         let ranks: Vec<Option<usize>> =
-            self.uris.iter().map(|uri| uri.as_ref().and_then(|uri| uris.binary_search(&uri).ok())).collect();
+            self.places.iter().map(|place| inside(place).and_then(|uri| uris.binary_search(&uri).ok())).collect();
         let mut allowed = Vec::with_capacity(items.len());
-        let mut omitted = Vec::new();
+        let (mut outside, mut missing) = (Vec::new(), Vec::new());
         for (name, item) in items {
-            match ranks[name] {
-                Some(uri) => allowed.push((uri, item)),
-                None => omitted.push((name, item)),
+            match (ranks[name], &self.places[name]) {
+                (Some(uri), _) => allowed.push((uri, item)),
+                (None, Place::Outside(_)) => outside.push((name, item)),
+                (None, _) => missing.push((name, item)),
             }
         }
-        Allowed { uris: uris.into_iter().cloned().collect(), items: ordered(allowed), omitted: ordered(omitted) }
+        Allowed { uris, items: ordered(allowed), outside: ordered(outside), missing: ordered(missing) }
     }
 }
 

@@ -3,9 +3,10 @@
 
 use serde::Serialize;
 
-use crate::canonical::{Allowed, Names, string_at};
+use crate::canonical::{Allowed, Name, Names, string_at};
 use crate::error::ToolError;
 use crate::keys::ItemId;
+use crate::left_out::LeftOut;
 use crate::order::{MissingLast, Text};
 use crate::position::{Position, Range};
 use crate::roots::{AllowedRoots, RealPaths};
@@ -120,12 +121,19 @@ impl<'a> Published<'a> {
         })
     }
 
-    /// How many documents outside the roots have diagnostics.
-    pub(crate) fn outside(&self) -> usize {
-        let mut outside: Vec<_> =
-            self.reports.omitted.iter().filter(|(_, report)| report.is_some()).map(|(name, _)| name).collect();
-        outside.dedup();
-        outside.len()
+    /// How many documents with diagnostics are left out because of their URIs.
+    pub(crate) fn left_out(&self) -> LeftOut {
+        let documents = |reports: &[(Name, Report<'_>)]| {
+            let mut names: Vec<_> =
+                reports.iter().filter(|(_, report)| report.is_some()).map(|(name, _)| name).collect();
+            names.dedup();
+            names.len()
+        };
+        LeftOut {
+            outside: documents(&self.reports.outside),
+            missing: documents(&self.reports.missing),
+            ..LeftOut::default()
+        }
     }
 }
 

@@ -7,8 +7,10 @@ use crate::limits::MAX_ITEMS_NONPAGED;
 /// How many items were left out, and why. An item counts once, by the first reason that it has.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct LeftOut {
-    /// Items whose URI lies outside the allowed roots, or has no real path.
+    /// Items that lie outside the allowed roots, or would if they existed.
     pub outside: usize,
+    /// Items in a file that would lie inside the allowed roots and does not exist (D14).
+    pub missing: usize,
     /// Symbols without a name (D17).
     pub without_name: usize,
     /// Symbols without a range (D14).
@@ -22,10 +24,17 @@ pub struct LeftOut {
 /// The end of a summary, before its full stop.
 impl fmt::Display for LeftOut {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { outside, without_name, without_range, beyond_file, beyond_response } = *self;
+        let Self { outside, missing, without_name, without_range, beyond_file, beyond_response } = *self;
         let diagnostics = |count| if count == 1 { "diagnostic" } else { "diagnostics" };
         let reasons = [
             (outside, format!("{outside} outside the allowed roots")),
+            (
+                missing,
+                format!(
+                    "{missing} in {}",
+                    if missing == 1 { "a file that does not exist" } else { "files that do not exist" }
+                ),
+            ),
             (without_name, format!("{without_name} without a name")),
             (without_range, format!("{without_range} without a range")),
             (

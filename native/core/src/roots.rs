@@ -52,6 +52,16 @@ pub struct Document {
     pub real_path: PathBuf,
 }
 
+/// Why what a URI from the editor names is left out of an answer.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum NotAllowed {
+    /// It lies outside the roots, or would lie there if it existed (D36): at this path, or under this URI if that names no
+    /// local file.
+    Outside(PathBuf),
+    /// It would lie inside the roots, and does not exist.
+    Missing,
+}
+
 impl AllowedRoots {
     /// Resolves the folders, given as the editor knows them and workspace folders first. Folders that do not resolve
     /// are left out and counted.
@@ -131,8 +141,8 @@ impl AllowedRoots {
     }
 
     /// The canonical URI of what a URI from the editor names, if it resolves to a real path inside the roots.
-    pub fn admit_output(&self, uri: &str, real: &dyn RealPaths) -> Option<CanonicalUri> {
-        self.admit_output_path(&self.output_path(uri)?, real)
+    pub fn admit_output(&self, uri: &str, real: &dyn RealPaths) -> Result<CanonicalUri, NotAllowed> {
+        self.admit_output_path(&self.output_path(uri).ok_or_else(|| NotAllowed::Outside(uri.into()))?, real)
     }
 
     /// The path that a URI from the editor names, before anything is looked up.
@@ -156,9 +166,16 @@ impl AllowedRoots {
     }
 
     /// As [`AllowedRoots::admit_output`], for a path from [`AllowedRoots::output_path`].
-    pub(crate) fn admit_output_path(&self, path: &str, real: &dyn RealPaths) -> Option<CanonicalUri> {
-        let path = path_text(&real.real_path(Path::new(path)).ok()?, self.style)?;
-        self.root_of(&path).map(|_| CanonicalUri::of_real_path(&path, self.style))
+    pub(crate) fn admit_output_path(&self, path: &str, real: &dyn RealPaths) -> Result<CanonicalUri, NotAllowed> {
+        let (path, exists) = match real.real_path(Path::new(path)) {
+            Ok(path) => (path, true),
+            Err(Unresolved { would_be }) => (would_be, false),
+        };
+        if !self.holds(&path) {
+            return Err(NotAllowed::Outside(path));
+        }
+        let path = path_text(&path, self.style).filter(|_| exists).ok_or(NotAllowed::Missing)?;
+        Ok(CanonicalUri::of_real_path(&path, self.style))
     }
 
     /// The first root that holds this real path: workspace folders come first, and the editor's projects live there.
@@ -167,10 +184,12 @@ impl AllowedRoots {
     }
 
     fn refusal(&self, would_be: &Path) -> ToolError {
-        match lossy_path_text(would_be, self.style) {
-            Some(path) if self.root_of(&path).is_some() => ToolError::UriUnresolvable,
-            _ => ToolError::OutsideRoots,
-        }
+        if self.holds(would_be) { ToolError::UriUnresolvable } else { ToolError::OutsideRoots }
+    }
+
+    /// Whether the path, Unicode or not, lies inside a root.
+    fn holds(&self, path: &Path) -> bool {
+        lossy_path_text(path, self.style).is_some_and(|path| self.root_of(&path).is_some())
     }
 }
 
@@ -213,7 +232,7 @@ mod tests {
     fn a_real_path_that_is_not_unicode_is_unresolvable_inside_and_denied_outside() {
         let inside = NotUnicode(b"/ws/\xff/a.ts");
         assert_eq!(roots().admit("file:///ws/link", &inside), Err(ToolError::UriUnresolvable));
-        assert_eq!(roots().admit_output("file:///ws/link", &inside), None);
+        assert_eq!(roots().admit_output("file:///ws/link", &inside), Err(NotAllowed::Missing));
         let outside = NotUnicode(b"/outside/\xff/a.ts");
         assert_eq!(roots().admit("file:///ws/link", &outside), Err(ToolError::OutsideRoots));
     }

@@ -18,7 +18,7 @@ use gateway_core::limits::{Limits, REQUEST_TIMEOUT};
 use gateway_core::location::{RawLocation, RawLocations, RawTarget, RawTargets};
 use gateway_core::page::{PageSize, ResponseBudget};
 use gateway_core::position::{MAX_COORDINATE, Position, Range};
-use gateway_core::roots::{AllowedRoots, RealPaths, Unresolved};
+use gateway_core::roots::{AllowedRoots, NotAllowed, RealPaths, Unresolved};
 use gateway_core::snapshots::{Retained, Snapshots};
 use gateway_core::tools::{Tool, Whole, definition, references};
 use gateway_core::uri::{PathStyle, file_uri};
@@ -195,23 +195,28 @@ proptest! {
         let disk = disk();
         let roots = roots(&disk);
         let mut expected = Vec::new();
-        let mut omitted = Vec::new();
+        let mut outside = Vec::new();
+        let mut missing = Vec::new();
         for (uri, range) in &returned {
             let Range { start, end } = *range;
             match roots.admit_output(uri, &disk) {
-                Some(uri) => expected.push((
+                Ok(uri) => expected.push((
                     uri.as_str().encode_utf16().collect::<Vec<_>>(),
                     [start.line, start.character, end.line, end.character].map(u64::from),
                 )),
-                None => omitted.push((uri, range)),
+                Err(NotAllowed::Outside(path)) => outside.push((path, range)),
+                Err(NotAllowed::Missing) => missing.push((uri, range)),
             }
         }
         expected.sort();
         expected.dedup();
-        omitted.sort();
-        omitted.dedup();
+        outside.sort();
+        outside.dedup();
+        missing.sort();
+        missing.dedup();
         prop_assert_eq!(items(&retained.set).iter().map(sort_key).collect::<Vec<_>>(), expected);
-        prop_assert_eq!(retained.left_out.outside, omitted.len());
+        prop_assert_eq!(retained.left_out.outside, outside.len());
+        prop_assert_eq!(retained.left_out.missing, missing.len());
     }
 
     #[test]
@@ -242,7 +247,7 @@ proptest! {
         let disk = disk();
         let roots = roots(&disk);
         let is_declared = |item: &Value| declared.iter().any(|(uri, range, selection)| {
-            roots.admit_output(uri, &disk).is_some_and(|uri| uri.as_str() == item["uri"])
+            roots.admit_output(uri, &disk).is_ok_and(|uri| uri.as_str() == item["uri"])
                 && [Some(*range), *selection].into_iter().flatten().any(|Range { start, end }| {
                     sort_key(item).1 == [start.line, start.character, end.line, end.character].map(u64::from)
                 })
@@ -351,7 +356,7 @@ proptest! {
         let roots = AllowedRoots::resolve_in_style(&[PathBuf::from(format!("{root}/"))], &EverythingExists, style);
         let document = roots.admit(&uri, &EverythingExists).unwrap();
         prop_assert_eq!(document.uri.as_str(), &uri);
-        prop_assert_eq!(roots.admit_output(&uri, &EverythingExists), Some(document.uri));
+        prop_assert_eq!(roots.admit_output(&uri, &EverythingExists), Ok(document.uri));
     }
 
     #[test]
@@ -378,7 +383,7 @@ fn a_share_outside_the_roots_is_never_looked_at() {
         ["file://server/share/a.ts", "file:////server/share/a.ts", "file:///%5C%5Cserver/share/a.ts", "file://./c:/x"]
     {
         assert_eq!(roots.admit(uri, &counting).map_err(|error| error.code()), Err(ErrorCode::UriInvalid), "{uri}");
-        assert_eq!(roots.admit_output(uri, &counting), None, "{uri}");
+        assert_eq!(roots.admit_output(uri, &counting), Err(NotAllowed::Outside(uri.into())), "{uri}");
     }
     assert_eq!(*counting.looked_up.lock().unwrap(), Vec::<PathBuf>::new());
 }

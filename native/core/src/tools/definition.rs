@@ -37,7 +37,7 @@ impl Answer {
         Ok(Self {
             locations: locations.encode(MAX_ITEMS_NONPAGED)?,
             found: locations.len(),
-            left_out: LeftOut { outside: locations.omitted.len(), ..LeftOut::default() },
+            left_out: locations.left_out(),
         })
     }
 

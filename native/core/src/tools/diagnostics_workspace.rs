@@ -45,7 +45,7 @@ struct EncodedGroup<'a> {
 /// The full canonical set of what is published, a group for each file that has diagnostics.
 pub fn canonicalize(raw: &RawDiagnostics, roots: &AllowedRoots, real: &dyn RealPaths) -> Result<Retained, ToolError> {
     let published = Published::new(raw, roots, real)?;
-    let mut left_out = LeftOut { outside: published.outside(), ..LeftOut::default() };
+    let mut left_out = published.left_out();
     let mut groups: Vec<_> = published.files().filter(|(_, diagnostics)| !diagnostics.is_empty()).collect();
     if groups.len() > MAX_WORKSPACE_DIAGNOSTICS_ITEMS_TOTAL {
         let max_items = MAX_WORKSPACE_DIAGNOSTICS_ITEMS_TOTAL;

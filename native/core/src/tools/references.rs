@@ -6,7 +6,6 @@ use super::{counted, next_page};
 use crate::canonical::Locations;
 use crate::cursor::Cursor;
 use crate::error::ToolError;
-use crate::left_out::LeftOut;
 use crate::limits::MAX_REFERENCES_ITEMS_TOTAL;
 use crate::location::{RawLocations, RawTargets};
 use crate::page::{Page, PageSize, ResponseBudget};
@@ -46,7 +45,7 @@ pub fn canonicalize(
     if items > MAX_REFERENCES_ITEMS_TOTAL {
         return Err(ToolError::TooManyItems { items, max_items: MAX_REFERENCES_ITEMS_TOTAL });
     }
-    let left_out = LeftOut { outside: locations.omitted.len(), ..LeftOut::default() };
+    let left_out = locations.left_out();
     Ok(Retained { set: locations.encode(items)?, left_out })
 }
 

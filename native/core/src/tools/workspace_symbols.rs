@@ -7,7 +7,6 @@ use crate::canonical::{CanonicalSet, Names, string_at};
 use crate::cursor::Cursor;
 use crate::error::ToolError;
 use crate::keys::ItemId;
-use crate::left_out::LeftOut;
 use crate::limits::MAX_WORKSPACE_SYMBOLS_ITEMS_TOTAL;
 use crate::order::{MissingLast, Text};
 use crate::page::{Page, PageSize, ResponseBudget};
@@ -92,7 +91,7 @@ pub fn canonicalize(
     let symbols = admitted.into_iter().zip(symbols).map(|(name, symbol)| Ok((name, symbol?)));
     let allowed = names.order(symbols.collect::<Result<_, ToolError>>()?);
 
-    let mut left_out = LeftOut { outside: allowed.omitted.len(), ..LeftOut::default() };
+    let mut left_out = allowed.left_out();
     let mut encoded = Vec::with_capacity(allowed.len());
     for (uri, symbol) in allowed.iter() {
         match (symbol.name, symbol.range) {
