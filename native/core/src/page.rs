@@ -6,6 +6,10 @@ use crate::canonical::CanonicalSet;
 use crate::cursor::Cursor;
 use crate::error::ToolError;
 use crate::limits::{DEFAULT_PAGE_SIZE, Limits};
+use crate::snapshots::Retained;
+
+/// How a paged tool writes the payload of the page at a cursor.
+pub type WritePage = fn(&Retained, &Cursor, PageSize, ResponseBudget) -> Result<Vec<u8>, ToolError>;
 
 /// How many items a page may have: already clamped to what is allowed (D11).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -1,6 +1,7 @@
 //! What holds for every answer, not only for those that somebody thought of.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+mod generated;
 mod in_memory;
 
 use std::path::{Path, PathBuf};
@@ -9,75 +10,22 @@ use std::time::Duration;
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use gateway_core::canonical::CanonicalSet;
 use gateway_core::cursor::Cursor;
 use gateway_core::epochs::Epochs;
 use gateway_core::error::{ErrorCode, ToolError};
 use gateway_core::keys::{RequestKey, SnapshotKey};
-use gateway_core::limits::{Limits, REQUEST_TIMEOUT};
 use gateway_core::location::{RawLocation, RawLocations, RawTarget, RawTargets};
-use gateway_core::page::{PageSize, ResponseBudget};
-use gateway_core::position::{MAX_COORDINATE, Position, Range};
+use gateway_core::position::{Position, Range};
 use gateway_core::roots::{AllowedRoots, NotAllowed, RealPaths, Unresolved};
 use gateway_core::snapshots::{Retained, Snapshots};
 use gateway_core::tools::{Tool, Whole, definition, references};
 use gateway_core::uri::{PathStyle, file_uri};
+use generated::{BUDGET, disk, intern, items, page_size, range, roots, uri};
 use in_memory::InMemory;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use serde_json::{Value, json};
-
-const BUDGET: ResponseBudget = ResponseBudget::new(usize::MAX, 0);
-
-/// What the editor may name: files inside, among them some beyond ASCII and some behind links, the same ones spelled
-/// otherwise, and much that has to be left out.
-const URIS: [&str; 16] = [
-    "file:///ws/a.ts",
-    "file:///ws/b.ts",
-    "file:///ws/B.ts",
-    "file:///ws/%C3%A9.ts",
-    "file:///ws/é.ts",
-    "file:///ws/😀.ts",
-    "file:///ws/\u{ffee}.ts",
-    "file:///ws/a%20b.ts",
-    "file:///ws/deep/er/a.ts",
-    "file:///ws/link/a.ts",
-    "file:///ws/a.ts#L1",
-    "file:///ws/../ws/./b.ts?x",
-    "file:///ws/gone.ts",
-    "file:///outside/a.ts",
-    "file:///ws/out/a.ts",
-    "untitled:Untitled-1",
-];
-
-fn disk() -> InMemory {
-    let names = ["a.ts", "b.ts", "B.ts", "é.ts", "😀.ts", "\u{ffee}.ts", "a b.ts", "deep/er/a.ts"];
-    let files = names.iter().fold(InMemory::new(PathStyle::Posix), |disk, name| disk.with_file(&format!("/ws/{name}")));
-    files
-        .with_file("/outside/a.ts")
-        .with_folder("/empty")
-        .with_link("/ws/link", "deep/er")
-        .with_link("/ws/out", "/outside")
-}
-
-fn roots(disk: &InMemory) -> AllowedRoots {
-    AllowedRoots::resolve_in_style(&[PathBuf::from("/ws")], disk, PathStyle::Posix)
-}
-
-/// Small numbers, so that places collide, and now and then the largest.
-fn position() -> impl Strategy<Value = Position> {
-    let coordinate = || prop_oneof![8 => 0..3_u32, 2 => 9..11_u32, 1 => Just(MAX_COORDINATE)];
-    (coordinate(), coordinate()).prop_map(|(line, character)| Position { line, character })
-}
-
-fn range() -> impl Strategy<Value = Range> {
-    (position(), position()).prop_map(|(start, end)| Range { start, end })
-}
-
-fn uri() -> impl Strategy<Value = String> {
-    select(&URIS[..]).prop_map(str::to_owned)
-}
 
 type Returned = Vec<(String, Range)>;
 
@@ -105,22 +53,9 @@ fn targets(returned: &[(String, Range, Option<Range>)]) -> RawTargets {
     RawTargets { uris, items }
 }
 
-fn intern(uris: &mut Vec<String>, uri: &str) -> u32 {
-    let index = uris.iter().position(|known| known == uri).unwrap_or_else(|| {
-        uris.push(uri.to_owned());
-        uris.len() - 1
-    });
-    u32::try_from(index).unwrap()
-}
-
 fn canonical(returned: &[(String, Range)], declarations: &[RawTargets]) -> Retained {
     let disk = disk();
     references::canonicalize(&locations(returned), declarations, &roots(&disk), &disk).unwrap()
-}
-
-fn items(set: &CanonicalSet) -> Vec<Value> {
-    let json = String::from_utf8(set.slice(0, set.len()).to_vec()).unwrap();
-    serde_json::from_str(&format!("[{json}]")).unwrap()
 }
 
 /// The contract's sort key of a location, read off its JSON; strings as JavaScript compares them.
@@ -142,11 +77,6 @@ fn first_page(epochs: Epochs) -> Cursor {
     let (request, disk) = (request(), disk());
     let snapshot = SnapshotKey::derive(Tool::References, &request, roots(&disk).key(), &epochs);
     Cursor { offset: 0, request, snapshot }
-}
-
-fn page_size(size: usize) -> PageSize {
-    let limits = Limits::tightened(usize::MAX, usize::MAX, REQUEST_TIMEOUT);
-    PageSize::clamped(Some(size as u64), &limits)
 }
 
 proptest! {

@@ -2,11 +2,10 @@
 
 use std::sync::Arc;
 
-use gateway_core::cursor::Cursor;
 use gateway_core::error::ToolError;
 use gateway_core::keys::RequestKey;
 use gateway_core::location::RawTargets;
-use gateway_core::page::{PageSize, ResponseBudget};
+use gateway_core::page::WritePage;
 use gateway_core::position::Position;
 use gateway_core::roots::{AllowedRoots, Document};
 use gateway_core::snapshots::Retained;
@@ -45,8 +44,6 @@ pub(crate) struct Paging {
     /// How the tool writes a page.
     pub(crate) page: WritePage,
 }
-
-type WritePage = fn(&Retained, &Cursor, PageSize, ResponseBudget) -> Result<Vec<u8>, ToolError>;
 
 /// An answer of the editor, canonicalized.
 pub(crate) enum Canonical {

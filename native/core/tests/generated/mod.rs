@@ -1,0 +1,84 @@
+//! What the properties are tried on: a file system, and places, URIs and texts that collide.
+
+use std::path::PathBuf;
+
+use gateway_core::canonical::CanonicalSet;
+use gateway_core::limits::{Limits, REQUEST_TIMEOUT};
+use gateway_core::page::{PageSize, ResponseBudget};
+use gateway_core::position::{MAX_COORDINATE, Position, Range};
+use gateway_core::roots::AllowedRoots;
+use gateway_core::uri::PathStyle;
+use proptest::prelude::*;
+use proptest::sample::select;
+use serde_json::Value;
+
+use crate::in_memory::InMemory;
+
+pub(crate) const BUDGET: ResponseBudget = ResponseBudget::new(usize::MAX, 0);
+
+/// What the editor may name: files inside, among them some beyond ASCII and some behind links, the same ones spelled
+/// otherwise, and much that has to be left out.
+pub(crate) const URIS: [&str; 16] = [
+    "file:///ws/a.ts",
+    "file:///ws/b.ts",
+    "file:///ws/B.ts",
+    "file:///ws/%C3%A9.ts",
+    "file:///ws/é.ts",
+    "file:///ws/😀.ts",
+    "file:///ws/\u{ffee}.ts",
+    "file:///ws/a%20b.ts",
+    "file:///ws/deep/er/a.ts",
+    "file:///ws/link/a.ts",
+    "file:///ws/a.ts#L1",
+    "file:///ws/../ws/./b.ts?x",
+    "file:///ws/gone.ts",
+    "file:///outside/a.ts",
+    "file:///ws/out/a.ts",
+    "untitled:Untitled-1",
+];
+
+pub(crate) fn disk() -> InMemory {
+    let names = ["a.ts", "b.ts", "B.ts", "é.ts", "😀.ts", "\u{ffee}.ts", "a b.ts", "deep/er/a.ts"];
+    let files = names.iter().fold(InMemory::new(PathStyle::Posix), |disk, name| disk.with_file(&format!("/ws/{name}")));
+    files
+        .with_file("/outside/a.ts")
+        .with_folder("/empty")
+        .with_link("/ws/link", "deep/er")
+        .with_link("/ws/out", "/outside")
+}
+
+pub(crate) fn roots(disk: &InMemory) -> AllowedRoots {
+    AllowedRoots::resolve_in_style(&[PathBuf::from("/ws")], disk, PathStyle::Posix)
+}
+
+/// Small numbers, so that places collide, and now and then the largest.
+pub(crate) fn position() -> impl Strategy<Value = Position> {
+    let coordinate = || prop_oneof![8 => 0..3_u32, 2 => 9..11_u32, 1 => Just(MAX_COORDINATE)];
+    (coordinate(), coordinate()).prop_map(|(line, character)| Position { line, character })
+}
+
+pub(crate) fn range() -> impl Strategy<Value = Range> {
+    (position(), position()).prop_map(|(start, end)| Range { start, end })
+}
+
+pub(crate) fn uri() -> impl Strategy<Value = String> {
+    select(&URIS[..]).prop_map(str::to_owned)
+}
+
+pub(crate) fn intern(uris: &mut Vec<String>, uri: &str) -> u32 {
+    let index = uris.iter().position(|known| known == uri).unwrap_or_else(|| {
+        uris.push(uri.to_owned());
+        uris.len() - 1
+    });
+    u32::try_from(index).unwrap()
+}
+
+pub(crate) fn page_size(size: usize) -> PageSize {
+    let limits = Limits::tightened(usize::MAX, usize::MAX, REQUEST_TIMEOUT);
+    PageSize::clamped(Some(size as u64), &limits)
+}
+
+pub(crate) fn items(set: &CanonicalSet) -> Vec<Value> {
+    let json = String::from_utf8(set.slice(0, set.len()).to_vec()).unwrap();
+    serde_json::from_str(&format!("[{json}]")).unwrap()
+}
