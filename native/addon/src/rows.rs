@@ -329,10 +329,12 @@ mod tests {
     }
 
     #[test]
-    fn a_diagnostic_without_a_message_is_refused() {
-        let cells = [1, 1, 0, 1, 2, 3, 4, ABSENT, ABSENT, ABSENT, ABSENT];
+    fn a_diagnostic_without_a_message_or_a_range_is_refused() {
+        let check = |cells: &[u32]| unpack_diagnostics("m", cells).expect_err("junk").0;
 
-        assert_eq!(unpack_diagnostics("m", &cells), Err(Malformed("a string that is not there")));
+        assert_eq!(check(&[1, 1, 0, 1, 2, 3, 4, ABSENT, ABSENT, ABSENT, ABSENT]), "a string that is not there");
+        let without_a_range = [1, 1, 0, ABSENT, ABSENT, ABSENT, ABSENT, 0, ABSENT, ABSENT, 0];
+        assert_eq!(check(&without_a_range), "a coordinate that is too large");
     }
 
     #[test]
