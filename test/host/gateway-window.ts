@@ -35,7 +35,7 @@ export async function openGateway(editor: RealVsCode, folder: string): Promise<G
 /** Connects with the configuration that the window hands over next. */
 export async function connect(window: EditorWindow): Promise<GatewayWindow> {
   const configuration = await takeConfiguration(window.handover);
-  return { window, configuration, client: await GatewayClient.connect(configuration) };
+  return { window, configuration, client: await onceListening(() => GatewayClient.connect(configuration)) };
 }
 
 /** A copy of test/workspace at a place of its own. */
@@ -46,7 +46,11 @@ export function copyWorkspace(): string {
 }
 
 /** The HTTP status that a client with this token gets for a first request. */
-export async function statusFor(url: string, token: string): Promise<number> {
+export function statusFor(url: string, token: string): Promise<number> {
+  return onceListening(() => askForStatus(url, token));
+}
+
+async function askForStatus(url: string, token: string): Promise<number> {
   const response = await fetch(url, {
     method: "POST",
     headers: {
@@ -67,6 +71,14 @@ export async function statusFor(url: string, token: string): Promise<number> {
   });
   await response.arrayBuffer();
   return response.status;
+}
+
+/**
+ * Asks again while nothing listens. A gateway that learns of an installation while it starts is started once more, and is
+ * not there for some milliseconds in between.
+ */
+function onceListening<T>(ask: () => Promise<T>): Promise<T> {
+  return eventually(ask, () => true, 20_000);
 }
 
 /** Asks again and again until the answer satisfies `enough`; at the end of the patience, gives the last answer as it is. */
