@@ -48,7 +48,7 @@ struct Symbol {
 }
 
 fn symbol() -> impl Strategy<Value = Symbol> {
-    (of(text()), 1..3_u32, of(range()), of(range()), of(text()), uri()).prop_map(
+    let any = (of(text()), 1..3_u32, of(range()), of(range()), of(text()), uri()).prop_map(
         |(name, kind, range, selection, container_name, uri)| Symbol {
             name,
             kind,
@@ -57,7 +57,17 @@ fn symbol() -> impl Strategy<Value = Symbol> {
             container_name,
             uri,
         },
-    )
+    );
+    // Twins differ in nothing that the contract orders by.
+    let twin = range().prop_map(|selection| Symbol {
+        name: Some("a".to_owned()),
+        kind: 1,
+        range: Some(ANYWHERE),
+        selection: Some(selection),
+        container_name: None,
+        uri: "file:///ws/a.ts".to_owned(),
+    });
+    prop_oneof![2 => any, 1 => twin]
 }
 
 fn workspace_symbols(symbols: &[Symbol]) -> RawWorkspaceSymbols {
@@ -137,9 +147,21 @@ struct Diagnostic {
 }
 
 fn reports() -> impl Strategy<Value = Vec<Report>> {
-    let diagnostic = (range(), of(1..3_u32), of(text()), of(text()), text())
+    let any = (range(), of(1..3_u32), of(text()), of(text()), text())
         .prop_map(|(range, severity, code, source, message)| Diagnostic { range, severity, code, source, message });
-    vec((uri(), of(diagnostic)).prop_map(|(uri, diagnostic)| Report { uri, diagnostic }), 0..60)
+    let any = (uri(), of(any)).prop_map(|(uri, diagnostic)| Report { uri, diagnostic });
+    // Twins differ in nothing that the contract orders by.
+    let twin = range().prop_map(|Range { end, .. }| Report {
+        uri: "file:///ws/a.ts".to_owned(),
+        diagnostic: Some(Diagnostic {
+            range: Range { end, ..ANYWHERE },
+            severity: None,
+            code: None,
+            source: None,
+            message: String::new(),
+        }),
+    });
+    vec(prop_oneof![2 => any, 1 => twin], 0..60)
 }
 
 fn diagnostics(reports: &[Report]) -> RawDiagnostics {
