@@ -79,10 +79,71 @@ test("diagnostics of what is no file on disk do not count", () => {
   assert.deepEqual(bumps, []);
 });
 
+test("opening, changing, saving and closing a file counts, and so does one outside the roots", () => {
+  watch();
+
+  for (const uri of [A, "file:///elsewhere/a.ts"]) {
+    bumps = [];
+    const document = { uri: URI.parse(uri), isClosed: true };
+    editor.fire("onDidOpenTextDocument", document);
+    editor.fire("onDidChangeTextDocument", { document, contentChanges: [{}] });
+    editor.fire("onDidSaveTextDocument", document);
+    editor.fire("onDidCloseTextDocument", document);
+    assert.deepEqual(bumps, ["text", "text", "text", "text"], uri);
+  }
+});
+
+test("a change without content does not count, and neither does anything that happens to what is no file on disk", () => {
+  watch();
+
+  editor.fire("onDidChangeTextDocument", { document: { uri: URI.parse(A) }, contentChanges: [] });
+  for (const uri of ["output:log", "git:/w/a.ts", "untitled:Untitled-1"]) {
+    const document = { uri: URI.parse(uri), isClosed: true };
+    editor.fire("onDidOpenTextDocument", document);
+    editor.fire("onDidChangeTextDocument", { document, contentChanges: [{}] });
+    editor.fire("onDidSaveTextDocument", document);
+    editor.fire("onDidCloseTextDocument", document);
+    editor.fire("onDidCreateFiles", { files: [document.uri] });
+  }
+  assert.deepEqual(bumps, []);
+});
+
+test("files that the editor creates, deletes and renames count where they are under a root, at either end", () => {
+  const [inside, outside] = [URI.parse(A), URI.parse("file:///elsewhere/a.ts")];
+  watch().watch(["/w"], []);
+
+  editor.fire("onDidCreateFiles", { files: [inside] });
+  editor.fire("onDidDeleteFiles", { files: [inside] });
+  editor.fire("onDidRenameFiles", { files: [{ oldUri: inside, newUri: outside }] });
+  editor.fire("onDidRenameFiles", { files: [{ oldUri: outside, newUri: inside }] });
+  assert.deepEqual(bumps, ["fs", "fs", "fs", "fs"]);
+  editor.fire("onDidCreateFiles", { files: [outside] });
+  assert.deepEqual(bumps, ["fs", "fs", "fs", "fs"]);
+});
+
+test("what others write on disk counts under each root, unless it is ignored and not open", () => {
+  const changes = watch();
+  changes.watch(["/w", "/x"], ["**/*.log"]);
+
+  editor.fire("onDidCreate", URI.parse(A));
+  editor.fire("onDidChange", URI.parse("file:///x/a.ts"));
+  editor.fire("onDidDelete", URI.parse(A));
+  assert.deepEqual(bumps, ["fs", "fs", "fs"]);
+
+  bumps = [];
+  const ignored = URI.parse("file:///w/build.log");
+  editor.fire("onDidChange", ignored);
+  assert.deepEqual(bumps, []);
+  editor.documents.push({ uri: ignored, languageId: "log", lines: [] });
+  editor.fire("onDidChange", ignored);
+  assert.deepEqual(bumps, ["fs"]);
+});
+
 test("nothing counts after the end", () => {
   const changes = watch();
   changes.dispose();
 
   publish({ [A]: [diagnostic("a")] });
+  editor.fire("onDidSaveTextDocument", { uri: URI.parse(A) });
   assert.deepEqual(bumps, []);
 });

@@ -27,13 +27,25 @@ export const editor = {
   ran: [] as unknown[][],
   /** The languages that installed extensions declare. */
   languages: [] as string[],
+  /** What the person chooses when asked, one after the other; then nothing. */
+  choices: [] as (string | undefined)[],
+  /** What the person was asked. */
+  questions: [] as string[],
   /** Tells of an event, by the name that `vscode` has for it. */
   fire(event: string, value: unknown): void {
     events.emit(event, value);
   },
   reset(): void {
     events.removeAllListeners();
-    Object.assign(this, { diagnostics: new Map(), documents: [], answer: undefined, ran: [], languages: [] });
+    Object.assign(this, {
+      diagnostics: new Map(),
+      documents: [],
+      answer: undefined,
+      ran: [],
+      languages: [],
+      choices: [],
+      questions: [],
+    });
   },
 };
 
@@ -76,6 +88,16 @@ export class Position {
   }
 }
 
+export class RelativePattern {
+  readonly base: URI;
+  readonly pattern: string;
+
+  constructor(base: URI, pattern: string) {
+    this.base = base;
+    this.pattern = pattern;
+  }
+}
+
 export const languages = {
   getDiagnostics: (uri?: URI) =>
     uri === undefined
@@ -91,7 +113,32 @@ export const commands = {
   },
 };
 
+export const window = {
+  showWarningMessage: async (question: string) => {
+    editor.questions.push(question);
+    return editor.choices.shift();
+  },
+};
+
 export const workspace = {
+  get textDocuments() {
+    return editor.documents;
+  },
+  /** Tells of the events `onDidCreate`, `onDidChange` and `onDidDelete` under its folder. */
+  createFileSystemWatcher: ({ base }: RelativePattern) => {
+    const under = (event: string) => (listener: Listener) =>
+      on(event)((uri) => {
+        if ((uri as URI).path.startsWith(`${base.path}/`)) {
+          listener(uri);
+        }
+      });
+    return {
+      onDidCreate: under("onDidCreate"),
+      onDidChange: under("onDidChange"),
+      onDidDelete: under("onDidDelete"),
+      dispose: () => {},
+    };
+  },
   openTextDocument: async (uri: URI) => {
     const document = editor.documents.find((known) => known.uri.toString() === uri.toString());
     if (document === undefined) {

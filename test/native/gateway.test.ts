@@ -271,6 +271,26 @@ test("other caps are in force with the next request", async (t) => {
   assert.ok(performance.now() - begun < PROMPTLY_MS);
 });
 
+test("caps beyond the contract's are not put in force", async (t) => {
+  const loose = { maxItemsPerPage: 1_000, maxResponseBytes: 2 ** 30, requestTimeoutMs: 60_000 };
+  const [addon, client] = await AddonProcess.serve(t, loose);
+  const { uri } = addon.place;
+  const name = "n".repeat(3_000);
+  const location = { uri, range: { start: { line: 0, character: 0 }, end: { line: 0, character: 5 } } };
+  const symbol = (number: number) => ({ name: `${name}${number}`, kind: 11, location });
+  await addon.command("behave", { items: Array.from({ length: 400 }, (_, number) => symbol(number)) });
+  const search = (pageSize: number) => client.call("vscode.lsp.workspaceSymbols", { query: "n", pageSize });
+
+  const { details } = (await search(1_000)).error?.data ?? {};
+  assert.equal(details?.["maxResponseBytes"], 524_288);
+  assert.ok(Number(details?.["responseBytes"]) < 200 * 3_500, "the page that did not fit had 200 items");
+  assert.equal((await search(100)).payload?.items.length, 100);
+
+  await addon.command("behave", { hangs: true });
+  const { error } = await client.references(addon.place);
+  assert.match(error?.message ?? "", /^No complete answer within 2000 ms;/);
+});
+
 test("a configuration that cannot be used changes nothing", async (t) => {
   const [addon, client] = await AddonProcess.serve(t);
   const sessionKey = randomBytes(32).toString("base64url");
