@@ -6,9 +6,9 @@
 import { createHash } from "node:crypto";
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { writeOrCheck } from "./golden-file.ts";
 import { itemsWrittenOut } from "./golden-notation.ts";
 import { root } from "./layout.ts";
+import { writeOrCheck } from "./written-file.ts";
 
 interface Epochs {
   readonly roots?: number;

@@ -1,8 +1,8 @@
 // Writes test/golden/uris.json: generated paths with the URIs that the `vscode-uri` package makes of them (D30). The
 // seed is fixed, so it always writes the same file. With --check it only tells whether the file is what it would write.
 
-import { writeOrCheck } from "./golden-file.ts";
 import { Failure } from "./progress.mjs";
+import { writeOrCheck } from "./written-file.ts";
 
 interface Sample {
   readonly style: "posix" | "windows";

@@ -1,4 +1,4 @@
-// Files under test/golden that scripts write: written anew, or compared with what would be written.
+// Committed files that scripts write, whole or in part: written anew, or compared with what would be written.
 
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
