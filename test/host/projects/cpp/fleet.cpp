@@ -1,0 +1,5 @@
+#include "fleet.h"
+
+Boat launch(int length) {
+  return Boat{length};
+}

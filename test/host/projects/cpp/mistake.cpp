@@ -1,0 +1,5 @@
+#include "fleet.h"
+
+int wrong() {
+  return launch("twelve").length;
+}

@@ -1,0 +1,3 @@
+from fleet import launch
+
+launch(12)
