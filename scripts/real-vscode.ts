@@ -11,6 +11,7 @@ import { withNodeFirst } from "./cache.mjs";
 import { type CodeServerFiles, codeServer } from "./code-server.ts";
 import { askInside, type HandoverFiles, handoverFiles } from "./handover.ts";
 import { screenshots } from "./layout.ts";
+import { LoopbackFront } from "./loopback-front.ts";
 import { succeed } from "./processes.mjs";
 import { Failure } from "./progress.mjs";
 import { chromiumBinary } from "./system-packages.ts";
@@ -54,22 +55,24 @@ export class RealVsCode {
   readonly #files: CodeServerFiles;
   readonly #folder: string;
   readonly #server: ChildProcess;
+  readonly #front: LoopbackFront;
   readonly #browser: Browser;
   readonly #person: BrowserContext;
   #stopped: Promise<void> | undefined;
 
   private constructor(
-    url: string,
     files: CodeServerFiles,
     folder: string,
     server: ChildProcess,
+    front: LoopbackFront,
     browser: Browser,
     person: BrowserContext,
   ) {
-    this.url = url;
+    this.url = front.url;
     this.#files = files;
     this.#folder = folder;
     this.#server = server;
+    this.#front = front;
     this.#browser = browser;
     this.#person = person;
   }
@@ -87,8 +90,10 @@ export class RealVsCode {
       folder,
       extensions.flatMap((file) => ["--install-extension", file]),
     );
-    const { server, url } = await serve(files, folder);
+    const server = await serve(files, folder);
+    let front: LoopbackFront | undefined;
     try {
+      front = await LoopbackFront.start(editorSocket(folder));
       const browser = await chromium.launch({
         executablePath,
         args: CHROMIUM_ARGUMENTS,
@@ -98,9 +103,10 @@ export class RealVsCode {
         handleSIGHUP: false,
       });
       const person = await browser.newContext({ viewport: { width: 1400, height: 900 } });
-      await person.grantPermissions(["clipboard-read", "clipboard-write"], { origin: url });
-      return new RealVsCode(url, files, folder, server, browser, person);
+      await person.grantPermissions(["clipboard-read", "clipboard-write"], { origin: front.url });
+      return new RealVsCode(files, folder, server, front, browser, person);
     } catch (error) {
+      await front?.close();
       await end(server);
       throw error;
     }
@@ -146,6 +152,7 @@ export class RealVsCode {
     // The windows first: closing a page ends its extension host, closing the browser alone does not.
     await Promise.all(this.#person.pages().map((page) => page.close()));
     await this.#browser.close();
+    await this.#front.close();
     await end(this.#server);
     rmSync(this.#folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
   }
@@ -238,6 +245,11 @@ function handoverFolder(folder: string): string {
   return join(folder, "handover");
 }
 
+/** Where the editor's server listens. Nobody else can enter the folder, so it asks for no login. */
+function editorSocket(folder: string): string {
+  return join(folder, "editor.socket");
+}
+
 function environment(files: CodeServerFiles, folder: string): NodeJS.ProcessEnv {
   const inherited = Object.entries(withNodeFirst(files.node)).filter(
     // An editor that this runs inside of, or an npm, must not speak to the new one through its environment.
@@ -259,13 +271,14 @@ async function commandLine(files: CodeServerFiles, folder: string, args: readonl
   );
 }
 
-/** Starts the server on a port that the system chooses, and resolves when it listens. */
-async function serve(files: CodeServerFiles, folder: string): Promise<{ server: ChildProcess; url: string }> {
+/** Starts the server, and resolves when it listens. */
+async function serve(files: CodeServerFiles, folder: string): Promise<ChildProcess> {
+  const socket = editorSocket(folder);
   const server = spawn(
     files.node,
     [
       ...[files.entry, ...editorArguments(folder)],
-      ...["--auth", "none", "--bind-addr", "127.0.0.1:0"],
+      ...["--auth", "none", "--socket", socket],
       ...["--disable-telemetry", "--disable-update-check"],
       // A closed window's extension host, and the port it holds, are given up after this many seconds.
       ...["--reconnection-grace-time", "2"],
@@ -277,9 +290,8 @@ async function serve(files: CodeServerFiles, folder: string): Promise<{ server: 
   return new Promise((resolve, reject) => {
     const read = (text: string): void => {
       output += text;
-      const url = /HTTP server listening on (http:\/\/127\.0\.0\.1:\d+)/.exec(output)?.[1];
-      if (url !== undefined) {
-        resolve({ server, url });
+      if (output.includes(`HTTP server listening on ${socket}`)) {
+        resolve(server);
       }
     };
     server.stdout.setEncoding("utf8").on("data", read);

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
+import { get, type IncomingMessage } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "node:test";
@@ -23,6 +25,9 @@ describe("npm start", () => {
         const { url, token } = parseConfiguration(configuration);
         endpoint = url;
         assert.equal(await statusFor(url, token), 200);
+        const address = new URL(/^Where to look: (\S+)$/m.exec(printed)?.[1] ?? assert.fail(printed));
+        assert.equal(await statusUnderName(address, address.host), 200, "no login");
+        assert.equal(await statusUnderName(address, `evil.example:${address.port}`), 403);
         interrupt();
       }
     });
@@ -42,6 +47,14 @@ describe("npm start", () => {
     assert.match(stderr, /^Nothing to ask about was found in [^\n]*: give a folder [^\n]*\n$/);
   });
 });
+
+/** The HTTP status of the page for a browser that was told its address under this name. */
+async function statusUnderName({ hostname, port, pathname, search }: URL, host: string): Promise<number | undefined> {
+  const outgoing = get({ hostname, port, path: pathname + search, headers: { host }, agent: false });
+  const [answer] = (await once(outgoing, "response")) as [IncomingMessage];
+  answer.resume();
+  return answer.statusCode;
+}
 
 /** Runs the command to its end; `watch` sees all it has printed so far, each time it prints. */
 function start(
