@@ -1,5 +1,6 @@
 import * as vscode from "vscode";
 import type { Lifecycle } from "./lifecycle.ts";
+import { nameOf } from "./log.ts";
 import { whyNot } from "./status.ts";
 import type { Tokens } from "./tokens.ts";
 
@@ -57,8 +58,7 @@ export function registerCommands({ lifecycle, channel, tokens }: Parts): vscode.
         try {
           await run();
         } catch (error) {
-          const reason = error instanceof Error ? error.message : String(error);
-          channel.error(`The command ${name} failed: ${reason}`);
+          channel.error(`The command ${name} failed (${nameOf(error)}).`);
           void vscode.window.showErrorMessage("The command failed; look at the log with MCP LSP Gateway: Show Log.");
         }
       }),

@@ -67,3 +67,20 @@ function lowestShown(channelLevel: number): Written {
   const order: readonly Written[] = ["trace", "debug", "info", "warn", "error"];
   return order.find((level) => VS_CODE_LEVEL[level] >= channelLevel) ?? "error";
 }
+
+/** A word as programs name their errors with. */
+const WORD = /^[\w.-]{1,64}$/;
+
+/** What to call an error in the log: its code, or else its name. Its message may hold any path or secret. */
+export function nameOf(error: unknown): string {
+  if (!(error instanceof Error)) {
+    return typeof error;
+  }
+  const { code, name }: { code?: unknown; name: string } = error;
+  for (const word of [code, name]) {
+    if (typeof word === "string" && WORD.test(word)) {
+      return word;
+    }
+  }
+  return "Error";
+}

@@ -7,6 +7,8 @@ export interface Admission {
   readonly roots: string[];
   /** Real paths that the workspace's settings name and nobody has allowed yet. */
   readonly undecided: string[];
+  /** One sentence for each additional root that is no folder. It names the entry and not the path. */
+  readonly problems: string[];
 }
 
 /**
@@ -14,27 +16,34 @@ export interface Admission {
  * takes effect once the person has allowed its real path (D48), since an agent can edit that file; the real path is what
  * is passed on, so that a link which changes its target later leads nowhere new.
  *
- * `realPath` gives `undefined` for what does not exist.
+ * `realFolder` gives the real path of a folder, and `undefined` for what is none or does not exist.
  */
 export async function admitRoots(
   folders: readonly string[],
   additional: readonly AdditionalRoot[],
   allowed: ReadonlySet<string>,
-  realPath: (path: string) => Promise<string | undefined>,
+  realFolder: (path: string) => Promise<string | undefined>,
 ): Promise<Admission> {
+  const found = await Promise.all(additional.map(async (root) => ({ ...root, real: await realFolder(root.path) })));
+  const problems = found
+    .filter(({ real }) => real === undefined)
+    .map(
+      ({ entry }) =>
+        `Entry ${entry} of mcpLspGateway.additionalAllowedRoots names no existing folder: create it and run MCP LSP Gateway: Restart, or remove the entry.`,
+    );
   const roots = new Set(folders);
-  for (const root of additional) {
-    if (root.own) {
-      roots.add(root.path);
+  for (const { own, real, path } of found) {
+    if (own && real !== undefined) {
+      roots.add(path);
     }
   }
-  const foreign = additional.filter((root) => !root.own);
+  const foreign = found.filter(({ own }) => !own).map(({ real }) => real);
   if (foreign.length === 0) {
-    return { roots: [...roots], undecided: [] };
+    return { roots: [...roots], undecided: [], problems };
   }
-  const covered = (await Promise.all([...roots].map(realPath))).filter((path) => path !== undefined);
+  const covered = (await Promise.all([...roots].map(realFolder))).filter((path) => path !== undefined);
   const undecided = new Set<string>();
-  for (const path of await Promise.all(foreign.map((root) => realPath(root.path)))) {
+  for (const path of foreign) {
     if (path === undefined || covered.some((root) => pathInside(root, path) !== undefined)) {
       continue;
     }
@@ -44,5 +53,5 @@ export async function admitRoots(
       undecided.add(path);
     }
   }
-  return { roots: [...roots], undecided: [...undecided] };
+  return { roots: [...roots], undecided: [...undecided], problems };
 }

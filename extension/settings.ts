@@ -31,6 +31,8 @@ const MOST_CHARACTERS = 4096;
 /** A folder that clients may read besides those of the workspace. */
 export interface AdditionalRoot {
   readonly path: string;
+  /** Where it stands in the setting, counted from 1. */
+  readonly entry: number;
   /** Whether the person's own settings name it. One that only the workspace's settings name needs consent (D48). */
   readonly own: boolean;
 }
@@ -46,6 +48,12 @@ export interface Settings {
   readonly requestTimeoutMs: number;
   readonly watchIgnore: readonly string[];
   readonly logLevel: LogLevel;
+}
+
+/** A text of a list, and where it stands there, counted from 1. */
+interface Entry {
+  readonly text: string;
+  readonly number: number;
 }
 
 /** What this module needs of VS Code's `WorkspaceConfiguration`. */
@@ -79,18 +87,18 @@ export function readSettings(configuration: Configuration): { settings: Settings
     return clamped;
   }
 
-  function texts(name: string, fallback: readonly string[], check: (text: string) => string | undefined): string[] {
+  function entries(name: string, fallback: readonly string[], check: (text: string) => string | undefined): Entry[] {
     const value = configuration.get(name) ?? fallback;
     if (!Array.isArray(value)) {
       problems.push(`mcpLspGateway.${name} is not a list, so what it says is ignored: set it to a list of texts.`);
-      return [...fallback];
+      return fallback.map((text, index) => ({ text, number: index + 1 }));
     }
     if (value.length > MOST_ENTRIES) {
       problems.push(
         `mcpLspGateway.${name} has ${value.length} entries, so only the first ${MOST_ENTRIES} are used: shorten the list.`,
       );
     }
-    const accepted: string[] = [];
+    const accepted: Entry[] = [];
     for (const [index, entry] of value.slice(0, MOST_ENTRIES).entries()) {
       const fault =
         typeof entry !== "string"
@@ -99,12 +107,16 @@ export function readSettings(configuration: Configuration): { settings: Settings
             ? `a text of at most ${MOST_CHARACTERS} printable characters`
             : check(entry);
       if (fault === undefined) {
-        accepted.push(entry);
+        accepted.push({ text: entry, number: index + 1 });
       } else {
         problems.push(`Entry ${index + 1} of mcpLspGateway.${name} is ignored: make it ${fault}, or remove it.`);
       }
     }
     return accepted;
+  }
+
+  function texts(...[name, fallback, check]: Parameters<typeof entries>): string[] {
+    return entries(name, fallback, check).map(({ text }) => text);
   }
 
   const enabled = configuration.get("enabled") ?? true;
@@ -126,9 +138,9 @@ export function readSettings(configuration: Configuration): { settings: Settings
   const settings: Settings = {
     enabled: enabled === true,
     port: number("port"),
-    additionalAllowedRoots: texts("additionalAllowedRoots", [], (text) =>
+    additionalAllowedRoots: entries("additionalAllowedRoots", [], (text) =>
       isAbsolute(text) ? undefined : "an absolute path such as /home/me/library",
-    ).map((path) => ({ path, own: ownRoots.has(path) })),
+    ).map(({ text, number: entry }) => ({ path: text, entry, own: ownRoots.has(text) })),
     allowedOrigins: texts("allowedOrigins", [], (text) =>
       ORIGIN.test(text) ? undefined : "an origin such as https://example.com, without a path",
     ).map((origin) => origin.toLowerCase()),

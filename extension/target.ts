@@ -1,9 +1,9 @@
-import { realpath } from "node:fs/promises";
+import { realpath, stat } from "node:fs/promises";
 import * as vscode from "vscode";
 import type { Changes } from "./changes.ts";
 import type { Consents } from "./consents.ts";
 import type { Target } from "./lifecycle.ts";
-import type { Log } from "./log.ts";
+import { type Log, nameOf } from "./log.ts";
 import { portCandidates } from "./ports.ts";
 import { admitRoots } from "./roots.ts";
 import { readSettings } from "./settings.ts";
@@ -39,7 +39,6 @@ export class TargetReader {
     const { version, workspace, log, consents, changes } = this.#parts;
     const { settings, problems } = readSettings(vscode.workspace.getConfiguration("mcpLspGateway"));
     log.level = settings.logLevel;
-    this.#tell(problems);
     const reason = !this.#parts.isInstalled()
       ? "uninstalled"
       : !vscode.workspace.isTrusted
@@ -48,13 +47,14 @@ export class TargetReader {
           ? "disabled"
           : undefined;
     if (reason !== undefined) {
+      this.#tell(problems);
       changes.watch([], []);
       return reason;
     }
-    const [{ roots, undecided }, { tokens, sessionKey }] = await Promise.all([
-      admitRoots(folders(), settings.additionalAllowedRoots, consents.allowed(), realPath),
-      this.#secrets(),
-    ]);
+    const admission = await admitRoots(folders(), settings.additionalAllowedRoots, consents.allowed(), realFolder);
+    const { roots, undecided } = admission;
+    this.#tell([...problems, ...admission.problems]);
+    const { tokens, sessionKey } = await this.#secrets();
     consents.ask(undecided);
     changes.watch(roots, settings.watchIgnore);
     const { lastPort, endedSessions } = this.#parts.memory();
@@ -80,7 +80,7 @@ export class TargetReader {
     try {
       return await (await this.#parts.tokens()).read();
     } catch (error) {
-      this.#parts.log.error(`The secret storage failed: ${error instanceof Error ? error.message : String(error)}`);
+      this.#parts.log.error(`The secret storage failed (${nameOf(error)}).`);
       throw new Error(
         "the token could not be read from the editor's secret storage; unlock your keyring, then run MCP LSP Gateway: Restart.",
       );
@@ -113,9 +113,10 @@ function folders(): string[] {
   return all.filter(({ uri }) => uri.scheme === "file").map(({ uri }) => uri.fsPath);
 }
 
-async function realPath(path: string): Promise<string | undefined> {
+async function realFolder(path: string): Promise<string | undefined> {
   try {
-    return await realpath(path);
+    const real = await realpath(path);
+    return (await stat(real)).isDirectory() ? real : undefined;
   } catch {
     return undefined;
   }

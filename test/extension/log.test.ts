@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Log, type LogChannel } from "../../extension/log.ts";
+import { Log, type LogChannel, nameOf } from "../../extension/log.ts";
 import type { LogLevel } from "../../extension/settings.ts";
 
 /** Logs one message at each level and returns what the channel shows at its own level. */
@@ -56,4 +56,14 @@ test("a number that is no level is no message", () => {
   log.fromAddon(0, "m");
   log.fromAddon(6, "m");
   log.fromAddon(-1, "m");
+});
+
+test("an error is called by its code or its name, and nothing of its message is told", () => {
+  const message = "EACCES: permission denied, open '/home/me/secret'";
+  assert.equal(nameOf(Object.assign(new Error(message), { code: "EACCES" })), "EACCES");
+  assert.equal(nameOf(Object.assign(new Error(message), { code: -13 })), "Error");
+  assert.equal(nameOf(Object.assign(new RangeError(message), { code: message })), "RangeError");
+  assert.equal(nameOf(Object.assign(new Error(message), { name: message })), "Error");
+  assert.equal(nameOf(message), "string");
+  assert.equal(nameOf(undefined), "undefined");
 });

@@ -88,8 +88,8 @@ test("an additional root that is no absolute path is refused by its number, with
   );
 
   assert.deepEqual(settings.additionalAllowedRoots, [
-    { path: "/srv/a", own: false },
-    { path: "/srv/b", own: false },
+    { path: "/srv/a", entry: 1, own: false },
+    { path: "/srv/b", entry: 4, own: false },
   ]);
   assert.equal(problems.length, 2);
   assert.match(problems[0] ?? "", /^Entry 2 of mcpLspGateway\.additionalAllowedRoots is ignored: /);
@@ -103,8 +103,8 @@ test("an additional root is the person's own if the person's settings name it, w
   );
 
   assert.deepEqual(settings.additionalAllowedRoots, [
-    { path: "/srv/a", own: false },
-    { path: "/srv/b", own: true },
+    { path: "/srv/a", entry: 1, own: false },
+    { path: "/srv/b", entry: 2, own: true },
   ]);
 });
 
