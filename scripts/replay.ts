@@ -4,8 +4,8 @@
 // bugs. docs/REPLAY.md describes it. stdout carries nothing but the lines described there.
 
 import { randomBytes } from "node:crypto";
-import { existsSync, readFileSync, statSync } from "node:fs";
-import { readFile } from "node:fs/promises";
+import { constants, existsSync, readFileSync, type Stats, statSync } from "node:fs";
+import { open, stat } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { resolve } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -25,7 +25,7 @@ import {
   packWorkspaceSymbols,
   QUESTION,
 } from "../extension/rows.ts";
-import { LOG_LEVELS, readSettings, type Settings } from "../extension/settings.ts";
+import { type AdditionalRoot, LOG_LEVELS, readSettings, type Settings } from "../extension/settings.ts";
 import { buildAddon } from "./addon.ts";
 import { addonFile, manifest } from "./layout.ts";
 import { Failure, say } from "./progress.mjs";
@@ -36,6 +36,12 @@ const startFolder = (process.env["npm_lifecycle_event"] === "replay" && process.
 
 /** Longer delays than this fire at once. */
 const LONGEST_DELAY = 0x7fff_ffff;
+
+/** Larger documents VS Code does not hand to extensions. */
+const MOST_BYTES = 50 * 1024 * 1024;
+
+/** How long the gateway may take to stop. */
+const GOODBYE = 1_000;
 
 /** How many odd items are told one by one. */
 const TOLD_ODDITIES = 20;
@@ -76,7 +82,9 @@ function end(code: number): void {
   }
   ending = true;
   const stopped = gateway?.stop() ?? Promise.resolve();
-  void stopped.catch((error: unknown) => say(String(error))).then(() => process.exit(code));
+  void Promise.race([stopped.catch((error: unknown) => say(String(error))), delay(GOODBYE)]).then(() =>
+    process.exit(code),
+  );
 }
 
 function tell(line: object): void {
@@ -129,14 +137,28 @@ async function openDocument({ uri, line }: { uri: string; line?: number | null }
 
 /** The lines of a text file; undefined if there is none, or something that is not text. */
 async function linesOf(uri: string): Promise<string[] | undefined> {
-  let bytes: Buffer;
-  try {
-    bytes = await readFile(fileURLToPath(uri));
-  } catch {
+  const bytes = await bytesOf(fileURLToPath(uri)).catch(() => undefined);
+  const encoding = bytes === undefined ? undefined : encodingOf(bytes);
+  return encoding === undefined ? undefined : new TextDecoder(encoding).decode(bytes).split(/\r\n|\r|\n/);
+}
+
+/** The content of a regular file; undefined for whatever else is there, and for a file that VS Code finds too large. */
+async function bytesOf(path: string): Promise<Buffer | undefined> {
+  // Whoever opens a pipe waits for somebody at its other end, and nothing but an end to the wait lets the process end.
+  if (!isReadable(await stat(path))) {
     return undefined;
   }
-  const encoding = encodingOf(bytes);
-  return encoding === undefined ? undefined : new TextDecoder(encoding).decode(bytes).split(/\r\n|\r|\n/);
+  // It may have become another since.
+  const file = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+  try {
+    return isReadable(await file.stat()) ? await file.readFile() : undefined;
+  } finally {
+    await file.close();
+  }
+}
+
+function isReadable(file: Stats): boolean {
+  return file.isFile() && file.size <= MOST_BYTES;
 }
 
 /** How many bytes VS Code looks at to tell a binary file. */
@@ -243,7 +265,7 @@ function readCommandLine(args: readonly string[]): Host {
     provider: providerOf(parseFile(file), "The file of --provider", BadCommandLine),
     options: {
       version: manifest.version,
-      roots: [...roots, ...settings.additionalAllowedRoots.map(({ path }) => path)],
+      roots: [...roots, ...settings.additionalAllowedRoots.filter(exists).map(({ path }) => path)],
       tokens: [given.token === undefined ? secret() : tokenOf(given.token)],
       sessionKey: secret(),
       workspace: JSON.stringify(roots),
@@ -257,6 +279,21 @@ function readCommandLine(args: readonly string[]): Host {
       logLevel: settings.logLevel,
     },
   };
+}
+
+/** Whether an additional root is a folder. What is none is told, and left out, as in the extension. */
+function exists({ path, entry }: AdditionalRoot): boolean {
+  const is = isFolder(path);
+  if (!is) {
+    say(
+      `Entry ${entry} of ${PREFIX}additionalAllowedRoots names no existing folder: create it and start again, or remove the entry.`,
+    );
+  }
+  return is;
+}
+
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }
 
 interface Arguments {
@@ -374,7 +411,7 @@ function portOf(text: string): number {
 
 function existingFolder(folder: string): string {
   const path = resolve(startFolder, folder);
-  if (folder === "" || !statSync(path, { throwIfNoEntry: false })?.isDirectory()) {
+  if (folder === "" || !isFolder(path)) {
     throw new BadCommandLine(`--roots names ${JSON.stringify(folder)}, which is not a folder.`);
   }
   return path;
@@ -445,13 +482,14 @@ function splitAt(text: string, separator: string): [before: string, after: strin
 
 // Last, since it does not return before stdin has ended, and what is declared after it would not be there till then.
 
-process.on("SIGTERM", () => end(0));
-process.on("SIGINT", () => end(0));
 // Whoever read our lines is gone.
 process.stdout.on("error", () => end(0));
 
 try {
   const host = readCommandLine(process.argv.slice(2));
+  // Not before: while a file of the command line is waited for, a signal has to end the process by itself.
+  process.on("SIGTERM", () => end(0));
+  process.on("SIGINT", () => end(0));
   provider = host.provider;
   await run(host.options);
 } catch (error) {

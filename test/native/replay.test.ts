@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
+import { type ChildProcessWithoutNullStreams, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdir, symlink, writeFile } from "node:fs/promises";
+import { mkdir, open, symlink, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join, relative } from "node:path";
 import { createInterface } from "node:readline";
@@ -238,6 +238,12 @@ test("documents are read from disk and positions counted as VS Code counts", asy
     },
   );
   await mkdir(join(files.root, "folder"));
+  for (const [name, size] of [
+    ["large.ts", 50 * 1024 * 1024],
+    ["too-large.ts", 50 * 1024 * 1024 + 1],
+  ] as const) {
+    await writeFile(join(files.root, name), Buffer.alloc(size, "x"));
+  }
   const client = await new Replay(t, arguments_(files)).client();
   const look = async (name: string, line: number, character: number) => {
     const outcome = await client.references(at(files.uri(name), line, character));
@@ -256,7 +262,40 @@ test("documents are read from disk and positions counted as VS Code counts", asy
   assert.deepEqual(await look("empty.ts", 1, 0), { lineCount: 1 });
   assert.equal(await look("folder", 0, 0), "NOT_FOUND");
   assert.equal(await look("binary.bin", 0, 0), "NOT_FOUND");
+  assert.equal(await look("large.ts", 0, 0), "answered");
+  assert.equal(await look("too-large.ts", 0, 0), "NOT_FOUND");
   assert.equal(await look("missing.ts", 0, 0), "URI_INVALID");
+});
+
+test("nobody waits for what is no regular file, and SIGTERM ends it all the same", async (t) => {
+  const files = await project(t, { references: [] });
+  execFileSync("mkfifo", [join(files.root, "pipe.ts")]);
+  await symlink(join(files.root, "pipe.ts"), join(files.root, "link.ts"));
+  await symlink("/dev/zero", join(files.root, "outside.ts"));
+  const replay = new Replay(t, arguments_(files));
+  const client = await replay.client();
+
+  for (const name of ["pipe.ts", "link.ts"]) {
+    assert.equal(codeOf(await client.references(at(files.uri(name)))), "NOT_FOUND", name);
+  }
+  assert.equal(codeOf(await client.references(at(files.uri("outside.ts")))), "WORKSPACE_DENIED");
+
+  replay.signal("SIGTERM");
+  assert.deepEqual(await replay.exited, { code: 0, signal: null });
+});
+
+test("a signal ends it while the file of its command line has yet to come", async (t) => {
+  const files = await project(t, {});
+  const pipe = join(files.root, "provider.pipe");
+  execFileSync("mkfifo", [pipe]);
+  const replay = new Replay(t, ["--roots", files.root, "--provider", pipe]);
+  // Opens only once somebody reads.
+  const writer = await open(pipe, "w");
+  t.after(() => writer.close());
+
+  replay.signal("SIGTERM");
+
+  assert.deepEqual(await replay.exited, { code: null, signal: "SIGTERM" });
 });
 
 test("a delay holds up its own question and no other", async (t) => {
@@ -461,7 +500,11 @@ test("settings carry no prefix, lists are JSON or commas, and what is out of bou
   await writeFile(files.provider, JSON.stringify({ references: [0, 1, 2].map((line) => location(uri, line)) }));
   const settings = [
     ["--setting", "maxItemsPerPage=2", "allowedOrigins=https://a.example,https://b.example"],
-    ["--setting", `additionalAllowedRoots=${JSON.stringify([elsewhere])}`, "--setting=maxResponseBytes=5"],
+    [
+      "--setting",
+      `additionalAllowedRoots=${JSON.stringify([`${elsewhere}/gone`, elsewhere])}`,
+      "--setting=maxResponseBytes=5",
+    ],
   ].flat();
   const replay = new Replay(t, arguments_(files, ...settings));
   const client = await replay.client();
@@ -469,6 +512,9 @@ test("settings carry no prefix, lists are JSON or commas, and what is out of bou
   assert.equal((await client.references(at(uri))).payload?.items.length, 2);
   assert.equal(codeOf(await client.references(at(pathToFileURL(join(elsewhere, "other.ts")).href))), undefined);
   await replay.says("mcpLspGateway.maxResponseBytes is 5, so 16384 is used");
+  await replay.says(
+    "Entry 1 of mcpLspGateway.additionalAllowedRoots names no existing folder: create it and start again",
+  );
   const ping = async (origin: string) => {
     const headers = {
       origin,
