@@ -7,7 +7,7 @@ import { request } from "node:http";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { setTimeout as delay } from "node:timers/promises";
-import type { Answer, Question } from "../test/host/extensions/handover/inside.ts";
+import type { Answer, Api, Question } from "../test/host/extensions/handover/inside.ts";
 import { bundle } from "./bundle.ts";
 import { dist, packageBinary, root } from "./layout.ts";
 import { succeed } from "./processes.mjs";
@@ -68,8 +68,24 @@ export async function takeConfiguration({ configuration: file }: HandoverFiles):
   return configuration;
 }
 
+/**
+ * Runs a function inside a window's extension host. It is sent as text, so it sees nothing of what surrounds it; what it
+ * needs is its argument, and both that and the result cross as JSON.
+ */
+export async function runInside<Argument, Result>(
+  window: HandoverFiles,
+  work: (vscode: Api, argument: Argument) => Result | PromiseLike<Result>,
+  argument: Argument,
+): Promise<Result> {
+  const answer = await ask(window, { source: work.toString(), argument });
+  if ("error" in answer) {
+    throw new Error(answer.error);
+  }
+  return answer.value as Result;
+}
+
 /** Posts a question to the helper extension and resolves to its answer. */
-export async function askInside({ socket }: HandoverFiles, question: Question): Promise<Answer> {
+async function ask({ socket }: HandoverFiles, question: Question): Promise<Answer> {
   await appears(socket, "The helper extension does not listen: look at the editor's window and its logs.");
   return new Promise((resolve, reject) => {
     const outgoing = request({ socketPath: socket, method: "POST" }, (response) => {

@@ -9,7 +9,7 @@ import { type Browser, type BrowserContext, chromium, type Page } from "playwrig
 import type { Api } from "../test/host/extensions/handover/inside.ts";
 import { withNodeFirst } from "./cache.mjs";
 import { type CodeServerFiles, codeServer } from "./code-server.ts";
-import { askInside, type HandoverFiles, handoverFiles } from "./handover.ts";
+import { type HandoverFiles, handoverFiles, runInside } from "./handover.ts";
 import { screenshots } from "./layout.ts";
 import { LoopbackFront } from "./loopback-front.ts";
 import { succeed } from "./processes.mjs";
@@ -169,19 +169,12 @@ export class EditorWindow {
     this.handover = handover;
   }
 
-  /**
-   * Runs a function inside the window's extension host. It is sent as text, so it sees nothing of what surrounds it; what
-   * it needs is its argument, and both that and the result cross as JSON.
-   */
-  async inside<Argument, Result>(
+  /** Runs a function inside the window's extension host. */
+  inside<Argument, Result>(
     work: (vscode: Api, argument: Argument) => Result | PromiseLike<Result>,
     argument: Argument,
   ): Promise<Result> {
-    const answer = await askInside(this.handover, { source: work.toString(), argument });
-    if ("error" in answer) {
-      throw new Error(answer.error);
-    }
-    return answer.value as Result;
+    return runInside(this.handover, work, argument);
   }
 
   /** Runs a command as a person does: F1, its title, Enter. */

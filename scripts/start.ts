@@ -3,7 +3,7 @@
 import { realpathSync, statSync } from "node:fs";
 import { join, relative } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
 import { DesktopVsCode } from "./desktop-vscode.ts";
 import {
@@ -14,27 +14,34 @@ import {
   type Page,
   ToolFailure,
 } from "./gateway-client.ts";
-import { packHandover, takeConfiguration } from "./handover.ts";
+import { type HandoverFiles, packHandover, runInside, takeConfiguration } from "./handover.ts";
 import { root } from "./layout.ts";
 import { pickSubject, type Subject } from "./pick-subject.ts";
 import { command, Failure, say, step } from "./progress.mjs";
 import { RealVsCode, stopOnSignals } from "./real-vscode.ts";
 import { packVsix } from "./vsix.ts";
 
+/** A small project with a file of mistakes. */
+const EXAMPLE = join(root, "test", "workspace");
 /** Two equal answers this far apart are believed: right after its start a language server answers in part. */
 const SETTLED = 2_000;
 /** An answer of nothing is believed after this long. */
 const WARM_UP = 20_000;
-/** Of a long list the first and last few are printed. */
+/** An extension that has not reported on a file in a tab after this long has nothing to report: some keep silent then. */
+const REPORTED = 10_000;
+/** Of a long list the first and last few are printed, of a long text twice as many lines of its beginning. */
 const SHOWN = 3;
+/** What every language with an extension of its own has. Of the other tools a language may lack some. */
+const NEEDED: ReadonlySet<string> = new Set(["vscode.lsp.definition", "vscode.lsp.references"]);
 
 // Whoever reads our output may stop reading, as `head` does; the editor has to be ended in order all the same.
 process.stdout.on("error", () => {});
 
 await command(async () => {
   const { positionals, values } = parseArgs({ allowPositionals: true, options: { once: { type: "boolean" } } });
-  const folder = existingFolder(positionals[0] ?? join(root, "test", "workspace"));
+  const folder = existingFolder(positionals[0] ?? EXAMPLE);
   const subject = pickSubject(folder);
+  const mistakes = positionals[0] === undefined ? join(folder, "src", "mistakes.ts") : subject.declaration.file;
   const { file } = await packVsix();
   const extensions = [file, await packHandover()];
   const editor = await step("Starting VS Code", async () =>
@@ -42,12 +49,12 @@ await command(async () => {
   );
   stopOnSignals(editor, 0);
   try {
-    const configuration = await step(`Opening ${folder}`, async () => {
-      const window = await editor.openWindow(folder);
-      return takeConfiguration(window.handover);
+    const { window, configuration } = await step(`Opening ${folder}`, async () => {
+      const opened = await editor.openWindow(folder);
+      return { window: opened.handover, configuration: await takeConfiguration(opened.handover) };
     });
     const client = await GatewayClient.connect(configuration);
-    const unanswered = await askEverything(client, folder, subject);
+    const unanswered = await askEverything({ client, window, folder, subject, mistakes });
     await client.close();
     print("", `Endpoint: ${configuration.url}`, "Client configuration:", configuration.text);
     print(`Where to look: ${editor.addressOf(folder)}`);
@@ -76,6 +83,8 @@ interface Told {
 
 interface Question {
   readonly about: string;
+  /** Done once, before the tool is asked. */
+  readonly prepare?: () => Promise<void>;
   readonly ask: () => Promise<Told>;
 }
 
@@ -103,13 +112,25 @@ interface Diagnosed {
   readonly summary?: string;
 }
 
+/** Who is asked, and about what. */
+interface Tour {
+  readonly client: GatewayClient;
+  readonly window: HandoverFiles;
+  readonly folder: string;
+  readonly subject: Subject;
+  /** The file whose diagnostics are asked for. */
+  readonly mistakes: string;
+}
+
 /** Calls every tool, prints what each answered, and resolves to how many gave no answer. */
-async function askEverything(client: GatewayClient, folder: string, subject: Subject): Promise<number> {
+async function askEverything({ client, window, folder, subject, mistakes }: Tour): Promise<number> {
   const { name, declaration, use } = subject;
   const at = (place: Subject["use"]): string =>
     `${name} in ${relative(folder, place.file)}:${place.position.line + 1}:${place.position.character + 1}`;
   const shown = ({ uri, range }: Location): string =>
     `${relative(folder, fileURLToPath(uri))}:${range.start.line + 1}:${range.start.character + 1}`;
+  const wrongIn = ({ uri, diagnostics }: Diagnosed): string[] =>
+    diagnostics.map((diagnostic) => `${shown({ uri, range: diagnostic.range })}  ${wrong(diagnostic)}`);
   const paged = async (tool: string, input: Record<string, unknown>): Promise<Page<object>[]> => {
     const pages: Page<object>[] = [];
     for await (const page of client.pages<object>(tool, input)) {
@@ -143,7 +164,7 @@ async function askEverything(client: GatewayClient, folder: string, subject: Sub
         const { uri, position } = use;
         const { contents, summary }: HoverPayload = await client.call("vscode.lsp.hover", { uri, position });
         const lines = contents.flatMap(({ value }) => value.trim().split("\n"));
-        return { found: contents.length > 0, lines: [summary ?? "", ...lines] };
+        return { found: contents.length > 0, lines: [summary ?? "", ...beginning(lines)] };
       },
     },
     "vscode.lsp.documentSymbols": {
@@ -165,11 +186,13 @@ async function askEverything(client: GatewayClient, folder: string, subject: Sub
       },
     },
     "vscode.lsp.diagnostics.document": {
-      about: relative(folder, declaration.file),
+      about: relative(folder, mistakes),
+      // Some extensions, the one for TypeScript among them, look only at files that are in a tab.
+      prepare: () => showInTab(window, pathToFileURL(mistakes).href),
       ask: async () => {
-        const { uri } = declaration;
+        const uri = pathToFileURL(mistakes).href;
         const payload: Diagnosed = await client.call("vscode.lsp.diagnostics.document", { uri });
-        return { found: true, lines: [payload.summary ?? "", ...excerpt(payload.diagnostics.map(wrong))] };
+        return { found: true, lines: [payload.summary ?? "", ...excerpt(wrongIn(payload))] };
       },
     },
     "vscode.lsp.diagnostics.workspace": {
@@ -177,10 +200,7 @@ async function askEverything(client: GatewayClient, folder: string, subject: Sub
       ask: async () => {
         const pages = await paged("vscode.lsp.diagnostics.workspace", {});
         const items = pages.flatMap((page) => page.items) as Diagnosed[];
-        const lines = items.flatMap(({ uri, diagnostics }) =>
-          diagnostics.map((diagnostic) => `${shown({ uri, range: diagnostic.range })}  ${wrong(diagnostic)}`),
-        );
-        return { found: true, lines: [sizes(pages), ...excerpt(lines)] };
+        return { found: true, lines: [sizes(pages), ...excerpt(items.flatMap(wrongIn))] };
       },
     },
   };
@@ -192,42 +212,56 @@ async function askEverything(client: GatewayClient, folder: string, subject: Sub
       throw new Failure(`The catalog has a tool that this script does not know: add ${tool} to scripts/start.ts.`);
     }
     print("", `${tool}  (${question.about})`);
-    const { lines, failed } = await step(`Asking ${tool}`, () => outcome(question.ask));
+    const { lines, failed } = await step(`Asking ${tool}`, async () => {
+      await question.prepare?.();
+      return outcome(question.ask, NEEDED.has(tool));
+    });
     print(...lines.map((line) => `  ${line}`));
     unanswered += failed ? 1 : 0;
   }
   return unanswered;
 }
 
+/** Shows a file as a person would who works on it. */
+function showInTab(window: HandoverFiles, uri: string): Promise<void> {
+  return runInside(
+    window,
+    async (vscode, file) => void (await vscode.window.showTextDocument(vscode.Uri.parse(file), { preview: false })),
+    uri,
+  );
+}
+
 /** What a tool answered, or in its place why it gave no answer. */
-async function outcome(ask: Question["ask"]): Promise<{ lines: string[]; failed: boolean }> {
+async function outcome(ask: Question["ask"], needed: boolean): Promise<{ lines: readonly string[]; failed: boolean }> {
   try {
-    return { lines: await settled(ask), failed: false };
+    const { found, lines } = await settled(ask);
+    return { lines, failed: needed && !found };
   } catch (error) {
-    // That nobody in this editor can answer is an answer of the gateway's as well.
-    const failed = !(error instanceof ToolFailure && error.code === "PROVIDER_UNAVAILABLE");
-    return { lines: [error instanceof Error ? error.message : String(error)], failed };
+    const lacking = error instanceof ToolFailure && error.code === "PROVIDER_UNAVAILABLE";
+    return { lines: [error instanceof Error ? error.message : String(error)], failed: needed || !lacking };
   }
 }
 
-/** Asks until the answer has settled, and anew when a cursor was refused because the answer had not. */
-async function settled(ask: Question["ask"]): Promise<string[]> {
+/**
+ * Asks until the answer has settled. Asks anew when a cursor was refused because the answer had not, and while no extension
+ * has reported on a file.
+ */
+async function settled(ask: Question["ask"]): Promise<Told> {
   const started = Date.now();
   let last: { text: string; since: number } | undefined;
   for (;;) {
     try {
-      const { found, lines } = await ask();
-      const text = lines.join("\n");
+      const told = await ask();
+      const text = told.lines.join("\n");
       const now = Date.now();
       if (last?.text !== text) {
         last = { text, since: now };
       }
-      if (found ? now - last.since >= SETTLED : now - started >= WARM_UP) {
-        return lines;
+      if (told.found ? now - last.since >= SETTLED : now - started >= WARM_UP) {
+        return told;
       }
     } catch (error) {
-      const again = error instanceof ToolFailure && /^CURSOR_(STALE|EXPIRED)$/.test(error.code);
-      if (!again || Date.now() - started >= PATIENCE) {
+      if (Date.now() - started >= patienceWith(error)) {
         throw error;
       }
     }
@@ -238,9 +272,25 @@ async function settled(ask: Question["ask"]): Promise<string[]> {
   }
 }
 
+/** For how long a tool is asked again that gave this error. */
+function patienceWith(error: unknown): number {
+  if (!(error instanceof ToolFailure)) {
+    return 0;
+  }
+  if (error.details["reason"] === "not_analysed") {
+    return REPORTED;
+  }
+  return /^CURSOR_(STALE|EXPIRED)$/.test(error.code) ? PATIENCE : 0;
+}
+
 /** A diagnostic on one line. */
 function wrong({ source = "", code = "", message }: Diagnostic): string {
   return `${source} ${code} ${message.split("\n", 1)[0]}`.trim();
+}
+
+function beginning(lines: readonly string[]): string[] {
+  const more = lines.length - 2 * SHOWN;
+  return more <= 0 ? [...lines] : [...lines.slice(0, 2 * SHOWN), `... ${more} more lines ...`];
 }
 
 function excerpt(lines: readonly string[]): string[] {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { get, type IncomingMessage } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -34,9 +34,31 @@ describe("npm start", () => {
     assert.equal(code, 0, stderr);
     assert.match(stdout, /^vscode\.lsp\.definition .*\n {2}Found 1 definition\.\n {2}src\/ship\.ts:9:14$/m);
     assert.match(stdout, /^vscode\.lsp\.references .*\n {2}17 items on 1 page\n {2}src\/berth\.ts:1:15$/m);
+    assert.match(
+      stdout,
+      /^vscode\.lsp\.hover .*\n {2}Hover available\.\n {2}```typescript\n {2}\(alias\) class Ship$/m,
+    );
+    assert.match(
+      stdout,
+      /^vscode\.lsp\.documentSymbols .*\n {2}Returned 11 document symbols\.\n {2}Vessel {2}src\/ship/m,
+    );
+    assert.match(stdout, /^vscode\.lsp\.workspaceSymbols .*\n {2}1 items on 1 page\n {2}Ship {2}src\/ship\.ts:9:1$/m);
+    const mistake =
+      "  src/mistakes.ts:5:52  ts 2345 Argument of type 'string' is not assignable to parameter of type 'number'.";
+    assert.ok(stdout.includes(`\n  Returned 4 diagnostics.\n${mistake}\n`), stdout);
+    assert.ok(stdout.includes(`\n  1 items on 1 page\n${mistake}\n`), stdout);
     assert.equal(stdout.match(/^vscode\.lsp\.\S+ {2}\(/gm)?.length, 7);
     assert.match(stdout, new RegExp(`^Endpoint: ${endpoint}$`, "m"));
     await assert.rejects(statusFor(endpoint, "any"), "Nothing listens any more.");
+  });
+
+  test("fails when nobody in the editor can tell a definition or a reference", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "gateway-unknown-"));
+    writeFileSync(join(folder, "ship.rb"), "class Ship\nend\n");
+    const { code, stdout } = await start([folder, "--once"], () => {});
+    rmSync(folder, { recursive: true });
+    assert.equal(code, 1);
+    assert.match(stdout, /^vscode\.lsp\.definition .*\n(?: {2}Found no definition\.| {2}.*PROVIDER_UNAVAILABLE\])$/m);
   });
 
   test("says in one sentence that a folder has nothing to ask about", async () => {
