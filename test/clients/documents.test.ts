@@ -197,6 +197,7 @@ test("every file that a document names exists", () => {
     "docs/ARCHITECTURE.md",
     "docs/CONTRACT.md",
     "docs/PROTOCOL.md",
+    "docs/REPLAY.md",
     "docs/SECURITY.md",
     "schemas/README.md",
   ]) {
