@@ -25,7 +25,7 @@ import { packVsix } from "./vsix.ts";
 const EXAMPLE = join(root, "test", "workspace");
 /** Two equal answers this far apart are believed: right after its start a language server answers in part. */
 const SETTLED = 2_000;
-/** An answer of nothing is believed after this long. */
+/** An answer of nothing is believed this long after the first question. */
 const WARM_UP = 20_000;
 /** An extension that has not reported on a file in a tab after this long has nothing to report: some keep silent then. */
 const REPORTED = 10_000;
@@ -205,6 +205,7 @@ async function askEverything({ client, window, folder, subject, mistakes }: Tour
     },
   };
 
+  const warm = Date.now() + WARM_UP;
   let unanswered = 0;
   for (const tool of await client.toolNames()) {
     const question = questions[tool];
@@ -214,7 +215,7 @@ async function askEverything({ client, window, folder, subject, mistakes }: Tour
     print("", `${tool}  (${question.about})`);
     const { lines, failed } = await step(`Asking ${tool}`, async () => {
       await question.prepare?.();
-      return outcome(question.ask, NEEDED.has(tool));
+      return outcome(question.ask, warm, NEEDED.has(tool));
     });
     print(...lines.map((line) => `  ${line}`));
     unanswered += failed ? 1 : 0;
@@ -232,9 +233,13 @@ function showInTab(window: HandoverFiles, uri: string): Promise<void> {
 }
 
 /** What a tool answered, or in its place why it gave no answer. */
-async function outcome(ask: Question["ask"], needed: boolean): Promise<{ lines: readonly string[]; failed: boolean }> {
+async function outcome(
+  ask: Question["ask"],
+  warm: number,
+  needed: boolean,
+): Promise<{ lines: readonly string[]; failed: boolean }> {
   try {
-    const { found, lines } = await settled(ask);
+    const { found, lines } = await settled(ask, warm);
     return { lines, failed: needed && !found };
   } catch (error) {
     const lacking = error instanceof ToolFailure && error.code === "PROVIDER_UNAVAILABLE";
@@ -244,9 +249,9 @@ async function outcome(ask: Question["ask"], needed: boolean): Promise<{ lines: 
 
 /**
  * Asks until the answer has settled. Asks anew when a cursor was refused because the answer had not, and while no extension
- * has reported on a file.
+ * has reported on a file. Until `warm`, "nothing" does not count as settled.
  */
-async function settled(ask: Question["ask"]): Promise<Told> {
+async function settled(ask: Question["ask"], warm: number): Promise<Told> {
   const started = Date.now();
   let last: { text: string; since: number } | undefined;
   for (;;) {
@@ -257,7 +262,7 @@ async function settled(ask: Question["ask"]): Promise<Told> {
       if (last?.text !== text) {
         last = { text, since: now };
       }
-      if (told.found ? now - last.since >= SETTLED : now - started >= WARM_UP) {
+      if (now - last.since >= SETTLED && (told.found || now >= warm)) {
         return told;
       }
     } catch (error) {
