@@ -1,6 +1,6 @@
 // A window of a real VS Code with the packed extension in it, and a client that is connected to its gateway.
 
-import { cpSync, mkdtempSync, realpathSync } from "node:fs";
+import { cpSync, globSync, mkdtempSync, readFileSync, realpathSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,6 +8,9 @@ import { GatewayClient } from "../../scripts/gateway-client.ts";
 import { type ClientConfiguration, packHandover, takeConfiguration } from "../../scripts/handover.ts";
 import { manifest, root, vsixFile } from "../../scripts/layout.ts";
 import { type EditorWindow, RealVsCode, stopOnSignals } from "../../scripts/real-vscode.ts";
+
+/** How much of each log a failure shows. */
+const LOG_LINES = 25;
 
 export interface GatewayWindow {
   readonly window: EditorWindow;
@@ -82,6 +85,24 @@ async function askForStatus(url: string, token: string): Promise<number> {
  */
 function onceListening<T>(ask: () => Promise<T>): Promise<T> {
   return eventually(ask, () => true, 20_000);
+}
+
+/** What a window is doing, for the message of a test that failed in it. */
+export async function stateOf(editor: RealVsCode, window: EditorWindow): Promise<string> {
+  const inside = await window.inside(
+    (vscode) => ({
+      activated: vscode.extensions.all.filter(({ isActive }) => isActive).map(({ id }) => id),
+      documents: vscode.workspace.textDocuments.map(({ uri, languageId }) => `${languageId} ${uri}`),
+    }),
+    undefined,
+  );
+  const page = await window.page.evaluate("({ visibility: document.visibilityState, focused: document.hasFocus() })");
+  const logs = globSync("**/{remoteexthost,TypeScript,MCP LSP Gateway}.log", { cwd: editor.logs })
+    .sort()
+    .map(
+      (file) => `${file}:\n${readFileSync(join(editor.logs, file), "utf8").split("\n").slice(-LOG_LINES).join("\n")}`,
+    );
+  return [JSON.stringify({ ...inside, page }, undefined, 2), ...logs].join("\n\n");
 }
 
 /** Asks again and again until the answer satisfies `enough`; at the end of the patience, gives the last answer as it is. */

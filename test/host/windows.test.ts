@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { rmSync } from "node:fs";
 import { after, before, describe, test } from "node:test";
 import { pathToFileURL } from "node:url";
-import { ToolFailure } from "../../scripts/gateway-client.ts";
+import { type DefinitionPayload, ToolFailure } from "../../scripts/gateway-client.ts";
 import { pickSubject } from "../../scripts/pick-subject.ts";
 import type { RealVsCode } from "../../scripts/real-vscode.ts";
-import { copyWorkspace, eventually, openGateway, startEditor, statusFor } from "./gateway-window.ts";
+import { copyWorkspace, eventually, openGateway, startEditor, stateOf, statusFor } from "./gateway-window.ts";
 
 describe("two windows on one machine", () => {
   let folders: readonly [string, string];
@@ -32,17 +32,16 @@ describe("two windows on one machine", () => {
     ];
     assert.notEqual(first.configuration.url, second.configuration.url);
     assert.notEqual(first.configuration.token, second.configuration.token);
-    for (const { client, configuration, folder, other, foreign } of windows) {
+    for (const { client, window, configuration, folder, other, foreign } of windows) {
       assert.equal(await statusFor(configuration.url, configuration.token), 200);
       assert.equal(await statusFor(configuration.url, other.token), 401);
       const { use, declaration } = pickSubject(folder);
       // Before the project is loaded, the nearest thing to a definition is the import in the same file.
-      const { locations } = await eventually(
-        () => client.definition(use.uri, use.position),
-        (answer) => answer.locations[0]?.uri === declaration.uri,
-      );
+      const isFound = ({ locations: [first] }: DefinitionPayload): boolean => first?.uri === declaration.uri;
+      const answer = await eventually(() => client.definition(use.uri, use.position), isFound);
+      assert.ok(isFound(answer), `${JSON.stringify(answer)}\n${await stateOf(editor, window)}`);
       assert.deepEqual(
-        locations.map(({ uri, range }) => ({ uri, position: range.start })),
+        answer.locations.map(({ uri, range }) => ({ uri, position: range.start })),
         [{ uri: declaration.uri, position: declaration.position }],
       );
       const outside = pathToFileURL(`${foreign}/src/ship.ts`).href;
