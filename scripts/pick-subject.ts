@@ -56,20 +56,21 @@ const MOST_FILES = 400;
 const MOST_BYTES = 512 * 1024;
 
 /**
- * The declared name that the text of the folder mentions most, among the languages that this editor surely knows if the
+ * The declared name, no plain word if there is another, that the text of the folder mentions most, among the languages that this editor surely knows if the
  * folder has any of them.
  */
 export function pickSubject(folder: string): Subject {
   for (const { extensions, pattern } of DECLARATIONS) {
     const texts = new Map(sourceFiles(folder, extensions).map((file) => [file, readFileSync(file, "utf8")]));
     const mentions = countWords(texts);
-    let best: { name: string; file: string; offset: number; count: number } | undefined;
+    let best: { name: string; file: string; offset: number; weight: number } | undefined;
     for (const [file, text] of texts) {
       for (const match of text.matchAll(pattern)) {
         const name = match.groups?.["name"] ?? "";
-        const count = mentions.get(name) ?? 0;
-        if (best === undefined || count > best.count) {
-          best = { name, file, offset: match.index + match[0].length - name.length, count };
+        // A plain word such as `from` is a keyword or prose in most of the places that mention it.
+        const weight = /[A-Z_$\d]/.test(name) ? (mentions.get(name) ?? 0) : 0;
+        if (best === undefined || weight > best.weight) {
+          best = { name, file, offset: match.index + match[0].length - name.length, weight };
         }
       }
     }
