@@ -46,7 +46,16 @@ export function onPath(names: readonly string[]): string | undefined {
   return names.flatMap((name) => folders.map((folder) => join(folder, name))).find(isExecutable);
 }
 
-async function ensure(requirements: readonly Requirement[]): Promise<void> {
+/** Two `apt-get` at once would stop at each other's lock. */
+let installing: Promise<void> = Promise.resolve();
+
+function ensure(requirements: readonly Requirement[]): Promise<void> {
+  const installed = installing.then(() => install(requirements));
+  installing = installed.catch(() => {});
+  return installed;
+}
+
+async function install(requirements: readonly Requirement[]): Promise<void> {
   const missing = requirements.filter(({ present }) => !present()).map(({ debianPackage }) => debianPackage);
   if (missing.length === 0) {
     return;
