@@ -8,7 +8,7 @@ use gateway_core::diagnostic::RawDiagnostics;
 use gateway_core::hover::RawHovers;
 use gateway_core::location::{RawLocations, RawTargets};
 use gateway_core::symbol::{RawDocumentSymbols, RawWorkspaceSymbols};
-use gateway_server::editor::{Editor, EditorError, OpenDocument, Place};
+use gateway_server::editor::{Editor, EditorError, MainDocument, OpenDocument, Place, Readiness};
 use napi::bindgen_prelude::{FnArgs, FromNapiValue, Promise, TypeName, Uint32ArraySlice, ValueType};
 use napi::sys::{napi_env, napi_is_promise, napi_value};
 use napi::threadsafe_function::{ThreadsafeFunction, ThreadsafeFunctionCallMode};
@@ -92,8 +92,11 @@ enum Question {
     Hover = 4,
     DocumentSymbols = 5,
     WorkspaceSymbols = 6,
+    Ready = 7,
     Diagnostics = 8,
     SessionsEnded = 9,
+    MainDocuments = 10,
+    DocumentDiagnostics = 11,
 }
 
 /// The editor that JavaScript speaks for.
@@ -143,6 +146,14 @@ impl Editor for JsEditor {
         self.ask(Question::Open, request.to_string(), rows::unpack_open).await
     }
 
+    async fn ready(&self, uri: &str) -> Result<Readiness, EditorError> {
+        self.ask(Question::Ready, about(uri), rows::unpack_ready).await
+    }
+
+    async fn main_documents(&self) -> Result<Vec<MainDocument>, EditorError> {
+        self.ask(Question::MainDocuments, json!({}).to_string(), rows::unpack_main_documents).await
+    }
+
     async fn definition(&self, place: &Place) -> Result<RawTargets, EditorError> {
         self.ask(Question::Definition, at(place), rows::unpack_targets).await
     }
@@ -160,8 +171,7 @@ impl Editor for JsEditor {
     }
 
     async fn document_symbols(&self, uri: &str) -> Result<RawDocumentSymbols, EditorError> {
-        let request = json!({ "uri": uri }).to_string();
-        self.ask(Question::DocumentSymbols, request, rows::unpack_document_symbols).await
+        self.ask(Question::DocumentSymbols, about(uri), rows::unpack_document_symbols).await
     }
 
     async fn workspace_symbols(&self, query: &str) -> Result<RawWorkspaceSymbols, EditorError> {
@@ -171,6 +181,10 @@ impl Editor for JsEditor {
 
     async fn diagnostics(&self) -> Result<RawDiagnostics, EditorError> {
         self.ask(Question::Diagnostics, json!({}).to_string(), rows::unpack_diagnostics).await
+    }
+
+    async fn document_diagnostics(&self, uri: &str) -> Result<RawDiagnostics, EditorError> {
+        self.ask(Question::DocumentDiagnostics, about(uri), rows::unpack_diagnostics).await
     }
 }
 
@@ -186,6 +200,10 @@ pub(crate) fn tell_sessions_ended(ask: &Ask, ended: &[String]) {
     if told != Status::Ok {
         tracing::warn!(status = told.as_ref(), "the ended sessions could not be handed over to be kept");
     }
+}
+
+fn about(uri: &str) -> String {
+    json!({ "uri": uri }).to_string()
 }
 
 fn at(place: &Place) -> String {

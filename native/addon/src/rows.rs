@@ -8,7 +8,7 @@ use gateway_core::position::{MAX_COORDINATE, Position, Range};
 use gateway_core::symbol::{
     RawDocumentSymbol, RawDocumentSymbols, RawWorkspaceSymbol, RawWorkspaceSymbols, SymbolKind,
 };
-use gateway_server::editor::OpenDocument;
+use gateway_server::editor::{Language, MainDocument, OpenDocument, Readiness};
 
 /// Stands for something absent in a cell.
 const ABSENT: u32 = u32::MAX;
@@ -17,20 +17,43 @@ const ABSENT: u32 = u32::MAX;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Malformed(pub(crate) &'static str);
 
-/// Unpacks what is known of an open document: its number of lines, and the length of one of them.
+/// Unpacks what is known of an open document: its number of lines, the length of one of them, its language, whether that
+/// tells when it is ready, and whether the document is in a tab.
 pub(crate) fn unpack_open(text: &str, cells: &[u32]) -> Result<OpenDocument, Malformed> {
-    let (strings, rows) = split::<2>(text, cells)?;
-    if !strings.is_empty() {
-        return Err(Malformed("strings in an answer that has none"));
-    }
-    let [[line_count, line_length]] = rows else {
+    let (strings, rows) = split::<5>(text, cells)?;
+    let [[line_count, line_length, language, tells, shown]] = rows else {
         return Err(Malformed("not exactly one document"));
     };
     let line_count = coordinate(*line_count)?;
     if line_count == 0 {
         return Err(Malformed("a document without lines"));
     }
-    Ok(OpenDocument { line_count, line_length: optional(*line_length).map(coordinate).transpose()? })
+    Ok(OpenDocument {
+        line_count,
+        line_length: optional(*line_length).map(coordinate).transpose()?,
+        language: self::language(*language, *tells, &strings)?,
+        shown: flag(*shown)?,
+    })
+}
+
+/// Unpacks why a language counts as ready.
+pub(crate) fn unpack_ready(text: &str, cells: &[u32]) -> Result<Readiness, Malformed> {
+    let (_, rows) = split::<1>(text, cells)?;
+    let [[shown]] = rows else {
+        return Err(Malformed("not exactly one readiness"));
+    };
+    Ok(if flag(*shown)? { Readiness::Shown } else { Readiness::Assumed })
+}
+
+/// Unpacks the documents that stand for their languages.
+pub(crate) fn unpack_main_documents(text: &str, cells: &[u32]) -> Result<Vec<MainDocument>, Malformed> {
+    let (strings, rows) = split::<3>(text, cells)?;
+    rows.iter()
+        .map(|&[uri, id, tells]| {
+            let uri = strings.get(uri as usize).ok_or(Malformed("a string that is not there"))?;
+            Ok(MainDocument { uri: uri.clone(), language: language(id, tells, &strings)? })
+        })
+        .collect()
 }
 
 /// Unpacks locations.
@@ -185,6 +208,20 @@ fn split_utf16(text: &str, length: u32) -> Option<(&str, &str)> {
 fn string_index(index: u32, strings: &[String]) -> Result<u32, Malformed> {
     let known = usize::try_from(index).is_ok_and(|index| index < strings.len());
     if known { Ok(index) } else { Err(Malformed("a string that is not there")) }
+}
+
+/// A language by the index of its identifier, and the flag whether it tells when it is ready.
+fn language(id: u32, tells: u32, strings: &[String]) -> Result<Language, Malformed> {
+    let id = strings.get(id as usize).ok_or(Malformed("a string that is not there"))?;
+    Ok(Language { id: id.clone(), tells: flag(tells)? })
+}
+
+fn flag(cell: u32) -> Result<bool, Malformed> {
+    match cell {
+        0 => Ok(false),
+        1 => Ok(true),
+        _ => Err(Malformed("a flag that is neither 0 nor 1")),
+    }
 }
 
 fn optional_string_index(index: u32, strings: &[String]) -> Result<Option<u32>, Malformed> {
@@ -345,8 +382,36 @@ mod tests {
 
     #[test]
     fn an_open_document_has_lines() {
-        assert_eq!(unpack_open("", &[0, 7, 3]), Ok(OpenDocument { line_count: 7, line_length: Some(3) }));
-        assert_eq!(unpack_open("", &[0, 7, ABSENT]), Ok(OpenDocument { line_count: 7, line_length: None }));
+        let open = |line_length, tells, shown| {
+            let language = Language { id: "ts".to_owned(), tells };
+            Ok(OpenDocument { line_count: 7, line_length, language, shown })
+        };
+        assert_eq!(unpack_open("ts", &[1, 2, 7, 3, 0, 1, 0]), open(Some(3), true, false));
+        assert_eq!(unpack_open("ts", &[1, 2, 7, ABSENT, 0, 0, 1]), open(None, false, true));
+        let without_lines = unpack_open("ts", &[1, 2, 0, ABSENT, 0, 0, 1]);
+        assert_eq!(without_lines, Err(Malformed("a document without lines")));
+        let without_language = unpack_open("", &[0, 7, 3, ABSENT, 0, 0]);
+        assert_eq!(without_language, Err(Malformed("a string that is not there")));
+        let half_shown = unpack_open("ts", &[1, 2, 7, 3, 0, 1, 2]);
+        assert_eq!(half_shown, Err(Malformed("a flag that is neither 0 nor 1")));
+    }
+
+    #[test]
+    fn a_language_is_shown_or_assumed_to_be_ready() {
+        assert_eq!(unpack_ready("", &[0, 1]), Ok(Readiness::Shown));
+        assert_eq!(unpack_ready("", &[0, 0]), Ok(Readiness::Assumed));
+        assert_eq!(unpack_ready("", &[0]), Err(Malformed("not exactly one readiness")));
+    }
+
+    #[test]
+    fn a_main_document_has_a_language() {
+        let expected = |uri: &str, id: &str, tells| MainDocument {
+            uri: uri.to_owned(),
+            language: Language { id: id.to_owned(), tells },
+        };
+        let documents = unpack_main_documents("f:atsf:bc", &[4, 3, 2, 3, 1, 0, 1, 1, 2, 3, 0]);
+        assert_eq!(documents, Ok(vec![expected("f:a", "ts", true), expected("f:b", "c", false)]));
+        assert_eq!(unpack_main_documents("", &[0]), Ok(Vec::new()));
     }
 
     #[test]

@@ -58,6 +58,13 @@ impl Epochs {
         counters.join(",")
     }
 
+    /// These epochs with those at 0 that no ask of this tool can be outdated by. What is typed outdates diagnostics before
+    /// anybody publishes others.
+    #[must_use]
+    pub fn that_concern_an_ask(self, tool: Tool) -> Self {
+        if relevant_to(tool).contains(&Epoch::Diagnostics) { self } else { Self { diagnostics: 0, ..self } }
+    }
+
     fn get(&self, epoch: Epoch) -> u64 {
         match epoch {
             Epoch::Roots => self.roots,

@@ -110,6 +110,9 @@ pub enum ToolError {
         /// The limit in force.
         limit: Duration,
     },
+    /// The time limit passed while a language server was still loading (D28). Asking again will succeed.
+    #[error("The language server is still starting, so its answers would not be complete; call again in a moment.")]
+    WarmingUp,
     /// The client cancelled the call (D46).
     #[error("The call was cancelled; call again if the answer is still wanted.")]
     Cancelled,
@@ -118,7 +121,7 @@ pub enum ToolError {
     ProviderUnavailable,
     /// No language extension has published diagnostics of this document, not even that there are none.
     #[error(
-        "No language extension has reported on this file, so nothing is known about it; open it in an editor tab, or call again."
+        "No language extension has reported on this file, so nothing is known about it; open it in an editor tab, or set `mcpLspGateway.diagnostics.openTab`."
     )]
     NotAnalysed,
     /// A language extension threw, rejected, or returned something that is not an answer.
@@ -152,9 +155,11 @@ impl ToolError {
             Self::CursorExpired => ErrorCode::CursorExpired,
             Self::SnapshotTooLarge { .. } => ErrorCode::SnapshotTooLarge,
             Self::DocumentNotFound | Self::LineNotFound { .. } | Self::CharacterNotFound { .. } => ErrorCode::NotFound,
-            Self::TooManyItems { .. } | Self::ResponseTooLarge { .. } | Self::Timeout { .. } | Self::Cancelled => {
-                ErrorCode::CapExceeded
-            }
+            Self::TooManyItems { .. }
+            | Self::ResponseTooLarge { .. }
+            | Self::Timeout { .. }
+            | Self::WarmingUp
+            | Self::Cancelled => ErrorCode::CapExceeded,
             Self::ProviderUnavailable | Self::NotAnalysed => ErrorCode::ProviderUnavailable,
             Self::ProviderFailed | Self::Internal => ErrorCode::Internal,
         }
@@ -179,6 +184,7 @@ impl ToolError {
                 }))
             }
             Self::Timeout { .. } => Some(json!({ "reason": "timeout", "retryable": true })),
+            Self::WarmingUp => Some(json!({ "reason": "warming_up", "retryable": true })),
             Self::NotAnalysed => Some(json!({ "reason": "not_analysed" })),
             Self::Cancelled => Some(json!({ "reason": "cancelled" })),
             _ => None,

@@ -6,6 +6,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod belief;
 pub mod canonical;
 pub mod cursor;
 pub mod diagnostic;

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use clru::{CLruCache, CLruCacheConfig, WeightScale};
 
+use crate::belief::Belief;
 use crate::canonical::CanonicalSet;
 use crate::error::ToolError;
 use crate::keys::SnapshotKey;
@@ -20,6 +21,8 @@ pub struct Retained {
     pub set: CanonicalSet,
     /// What was left out of it.
     pub left_out: LeftOut,
+    /// Whether more may have to be expected.
+    pub belief: Belief,
 }
 
 impl Retained {
@@ -113,7 +116,7 @@ mod tests {
     }
 
     fn of_weight(weight: usize) -> Arc<Retained> {
-        let retained = Retained { set: test_set(weight), left_out: LeftOut::default() };
+        let retained = Retained { set: test_set(weight), left_out: LeftOut::default(), belief: Belief::default() };
         assert_eq!(retained.set.weight(), weight);
         Arc::new(retained)
     }

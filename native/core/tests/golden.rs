@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use gateway_core::belief::Belief;
 use gateway_core::cursor::Cursor;
 use gateway_core::diagnostic::{RawDiagnostic, RawDiagnostics, RawReport, Severity};
 use gateway_core::epochs::{EpochHistory, Epochs, Remembered};
@@ -89,11 +90,13 @@ struct EpochsOf {
 struct Document {
     line_count: u32,
     line_length: Option<u32>,
+    #[serde(default)]
+    shown: bool,
 }
 
 impl Default for Document {
     fn default() -> Self {
-        Self { line_count: 1_000, line_length: Some(200) }
+        Self { line_count: 1_000, line_length: Some(200), shown: false }
     }
 }
 
@@ -143,6 +146,8 @@ struct Keys {
 #[derive(Deserialize, Default)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 struct Editor {
+    /// Whether its language has not shown that it is ready.
+    unconfirmed: bool,
     definition: Vec<Returned>,
     declaration: Vec<Returned>,
     references: Vec<Location>,
@@ -359,12 +364,13 @@ fn answer(case: &Case, arguments: &Value) -> Result<Vec<u8>, ToolError> {
     let limits = Limits::tightened(max_items_per_page, max_response_bytes, REQUEST_TIMEOUT);
     let budget = ResponseBudget::new(limits.max_response_bytes(), envelope_bytes);
     let editor = &case.editor;
+    let belief = if editor.unconfirmed { Belief::Unconfirmed } else { Belief::Confirmed };
     let admit = |uri, position| admit(case, &roots, &disk, uri, position);
     match Tool::from_name(&case.tool).unwrap() {
         Tool::Definition => {
             let input: definition::Input = input(arguments)?;
             admit(&input.uri, Some(input.position))?;
-            definition::Answer::new(&targets(&editor.definition), &roots, &disk)?.payload(budget)
+            definition::Answer::new(&targets(&editor.definition), belief, &roots, &disk)?.payload(budget)
         }
         Tool::References => {
             let input: references::Input = input(arguments)?;
@@ -379,18 +385,18 @@ fn answer(case: &Case, arguments: &Value) -> Result<Vec<u8>, ToolError> {
                 size: PageSize::clamped(input.page_size, &limits),
                 cursor: input.cursor,
             };
-            let set = references::canonicalize(&locations(&editor.references), &declarations, &roots, &disk);
+            let set = references::canonicalize(&locations(&editor.references), &declarations, belief, &roots, &disk);
             asked.page(case, &roots, set, |set, cursor, size| references::page(set, cursor, size, budget))
         }
         Tool::Hover => {
             let input: hover::Input = input(arguments)?;
             admit(&input.uri, Some(input.position))?;
-            hover::Answer::new(&hovers(&editor.hover))?.payload(budget)
+            hover::Answer::new(&hovers(&editor.hover), belief)?.payload(budget)
         }
         Tool::DocumentSymbols => {
             let input: document_symbols::Input = input(arguments)?;
             let uri = admit(&input.uri, None)?;
-            document_symbols::Answer::new(&outline(&editor.document_symbols), &uri)?.payload(budget)
+            document_symbols::Answer::new(&outline(&editor.document_symbols), belief, &uri)?.payload(budget)
         }
         Tool::WorkspaceSymbols => {
             let input: workspace_symbols::Input = input(arguments)?;
@@ -399,14 +405,14 @@ fn answer(case: &Case, arguments: &Value) -> Result<Vec<u8>, ToolError> {
                 size: PageSize::clamped(input.page_size, &limits),
                 cursor: input.cursor,
             };
-            let set = workspace_symbols::canonicalize(&symbols(&editor.workspace_symbols), &roots, &disk);
+            let set = workspace_symbols::canonicalize(&symbols(&editor.workspace_symbols), belief, &roots, &disk);
             asked.page(case, &roots, set, |set, cursor, size| workspace_symbols::page(set, cursor, size, budget))
         }
         Tool::DiagnosticsDocument => {
             let input: diagnostics_document::Input = input(arguments)?;
             let uri = admit(&input.uri, None)?;
             let raw = diagnostics(&editor.diagnostics);
-            diagnostics_document::Answer::new(&raw, &uri, &roots, &disk)?.payload(budget)
+            diagnostics_document::Answer::new(&raw, &uri, case.document.shown, &roots, &disk)?.payload(budget)
         }
         Tool::DiagnosticsWorkspace => {
             let input: diagnostics_workspace::Input = input(arguments)?;

@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use gateway_core::belief::Belief;
 use gateway_core::cursor::Cursor;
 use gateway_core::epochs::Epochs;
 use gateway_core::error::{ErrorCode, ToolError};
@@ -55,7 +56,7 @@ fn targets(returned: &[(String, Range, Option<Range>)]) -> RawTargets {
 
 fn canonical(returned: &[(String, Range)], declarations: &[RawTargets]) -> Retained {
     let disk = disk();
-    references::canonicalize(&locations(returned), declarations, &roots(&disk), &disk).unwrap()
+    references::canonicalize(&locations(returned), declarations, Belief::Confirmed, &roots(&disk), &disk).unwrap()
 }
 
 /// The contract's sort key of a location, read off its JSON; strings as JavaScript compares them.
@@ -88,7 +89,7 @@ proptest! {
         prop_assert_eq!(canonical(&returned, &[targets(&declared)]), canonical(&shuffled, &[targets(&redeclared)]));
 
         let disk = disk();
-        let payload = |links: &[_]| definition::Answer::new(&targets(links), &roots(&disk), &disk).unwrap().payload(BUDGET);
+        let payload = |links: &[_]| definition::Answer::new(&targets(links), Belief::Confirmed, &roots(&disk), &disk).unwrap().payload(BUDGET);
         prop_assert_eq!(payload(&declared), payload(&redeclared));
     }
 
@@ -294,7 +295,7 @@ proptest! {
         let disk = disk();
         let roots = roots(&disk);
         let counting = Counting { disk, looked_up: Mutex::default() };
-        references::canonicalize(&locations(&returned), &[targets(&declared), targets(&declared)], &roots, &counting).unwrap();
+        references::canonicalize(&locations(&returned), &[targets(&declared), targets(&declared)], Belief::Confirmed, &roots, &counting).unwrap();
         let mut looked_up = counting.looked_up.into_inner().unwrap();
         let count = looked_up.len();
         looked_up.sort();
@@ -328,7 +329,7 @@ fn a_set_of_20000_items_of_800_bytes_can_be_retained_and_a_larger_one_cannot() {
         let items =
             (0..20_000).map(|line| RawLocation { uri: 0, range: Range { start: place(line), end: place(line) } });
         let raw = RawLocations { uris: vec![uri], items: items.collect() };
-        Arc::new(references::canonicalize(&raw, &[], &roots, &EverythingExists).unwrap())
+        Arc::new(references::canonicalize(&raw, &[], Belief::Confirmed, &roots, &EverythingExists).unwrap())
     };
     let key = first_page(Epochs::default()).snapshot;
     let mut snapshots = Snapshots::default();

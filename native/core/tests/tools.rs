@@ -6,6 +6,7 @@ mod in_memory;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use gateway_core::belief::Belief;
 use gateway_core::cursor::Cursor;
 use gateway_core::diagnostic::{RawDiagnostic, RawDiagnostics, RawReport, Severity};
 use gateway_core::epochs::Epochs;
@@ -128,7 +129,7 @@ const ANYWHERE: Range = Range { start: Position { line: 1, character: 1 }, end: 
 fn outlined(raw: &RawDocumentSymbols) -> Vec<u8> {
     let disk = disk();
     let document = roots(&disk).admit("file:///ws/é.ts", &disk).unwrap();
-    document_symbols::Answer::new(raw, &document.uri).unwrap().payload(BUDGET).unwrap()
+    document_symbols::Answer::new(raw, Belief::Confirmed, &document.uri).unwrap().payload(BUDGET).unwrap()
 }
 
 #[derive(Debug, Clone)]
@@ -220,7 +221,8 @@ impl Paged {
     fn symbols(symbols: &[Symbol]) -> Self {
         let disk = disk();
         let retained =
-            workspace_symbols::canonicalize(&self::workspace_symbols(symbols), &roots(&disk), &disk).unwrap();
+            workspace_symbols::canonicalize(&self::workspace_symbols(symbols), Belief::Confirmed, &roots(&disk), &disk)
+                .unwrap();
         let request = RequestKey::workspace_symbols(&Query::normalized("a").unwrap());
         Self { retained, first: first(Tool::WorkspaceSymbols, request), page: workspace_symbols::page }
     }
@@ -343,7 +345,7 @@ proptest! {
     ) {
         prop_assert_eq!(Paged::symbols(&symbols).retained, Paged::symbols(&reshuffled_symbols).retained);
         prop_assert_eq!(Paged::diagnostics(&reports).retained, Paged::diagnostics(&reshuffled_reports).retained);
-        let hover = |fragments: &[_]| hover::Answer::new(&hovers(fragments)).unwrap().payload(ResponseBudget::new(budget, 0));
+        let hover = |fragments: &[_]| hover::Answer::new(&hovers(fragments), Belief::Confirmed).unwrap().payload(ResponseBudget::new(budget, 0));
         prop_assert_eq!(hover(&fragments), hover(&reshuffled_fragments));
         let placed_otherwise = document_symbols(&outline, u32::reverse_bits);
         prop_assert_eq!(outlined(&document_symbols(&outline, |place| place)), outlined(&placed_otherwise));
@@ -356,7 +358,7 @@ proptest! {
         let doubled = [&reports[..], &reports].concat();
         prop_assert_eq!(Paged::diagnostics(&doubled).retained, Paged::diagnostics(&reports).retained);
         let doubled = [&fragments[..], &fragments].concat();
-        prop_assert_eq!(hover::Answer::new(&hovers(&doubled)), hover::Answer::new(&hovers(&fragments)));
+        prop_assert_eq!(hover::Answer::new(&hovers(&doubled), Belief::Confirmed), hover::Answer::new(&hovers(&fragments), Belief::Confirmed));
     }
 
     #[test]
@@ -426,7 +428,7 @@ proptest! {
 
     #[test]
     fn no_symbol_of_the_workspace_is_lost_and_none_is_made_up(symbols in vec(symbol(), 0..60)) {
-        let Retained { set, left_out } = Paged::symbols(&symbols).retained;
+        let Retained { set, left_out, .. } = Paged::symbols(&symbols).retained;
         let disk = disk();
         let roots = roots(&disk);
         let mut expected = Vec::new();
@@ -497,11 +499,11 @@ proptest! {
             }
         }
 
-        let Retained { set, left_out } = Paged::diagnostics(&reports).retained;
+        let Retained { set, left_out, .. } = Paged::diagnostics(&reports).retained;
         let files: BTreeMap<String, Value> =
             items(&set).into_iter().map(|file| (file["uri"].as_str().unwrap().to_owned(), file["diagnostics"].clone())).collect();
         for (uri, of_file) in &expected {
-            let document = diagnostics_document::Answer::new(&raw, uri, &roots, &disk).unwrap().payload(BUDGET).unwrap();
+            let document = diagnostics_document::Answer::new(&raw, uri, false, &roots, &disk).unwrap().payload(BUDGET).unwrap();
             let document: Value = serde_json::from_slice(&document).unwrap();
             let group = files.get(uri.as_str()).cloned().unwrap_or_else(|| Value::Array(Vec::new()));
             prop_assert_eq!(&document["diagnostics"], &group);
@@ -513,7 +515,7 @@ proptest! {
         prop_assert_eq!(left_out.missing, usize::from(not_allowed.contains(&NotAllowed::Missing)));
         for uri in ["file:///ws/a.ts", "file:///ws/a%20b.ts"] {
             let uri = roots.admit(uri, &disk).unwrap().uri;
-            let answer = diagnostics_document::Answer::new(&raw, &uri, &roots, &disk);
+            let answer = diagnostics_document::Answer::new(&raw, &uri, false, &roots, &disk);
             prop_assert_eq!(answer.err(), (!expected.contains_key(&uri)).then_some(ToolError::NotAnalysed));
         }
     }
@@ -552,7 +554,7 @@ proptest! {
         fragments in fragments(),
         max_bytes in 200..40_000_usize,
     ) {
-        let answer = hover::Answer::new(&hovers(&fragments)).unwrap();
+        let answer = hover::Answer::new(&hovers(&fragments), Belief::Confirmed).unwrap();
         let payload = answer.payload(ResponseBudget::new(max_bytes, 0)).unwrap();
         prop_assert!(payload.len() <= max_bytes);
         let payload: Value = serde_json::from_slice(&payload).unwrap();

@@ -1,24 +1,45 @@
-//! Identical calls in flight share one ask (D24).
+//! Identical calls in flight share one ask (D24), and an ask outlives the calls that wait for it (D27): a call whose time
+//! is over leaves it running, and the next identical one joins it, or finds its answer.
 
-use std::collections::HashMap;
 use std::future::Future;
-use std::hash::Hash;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use gateway_core::error::ToolError;
 use tokio::sync::watch;
 use tokio::task::AbortHandle;
+use tokio::time::{Instant, timeout};
 
-/// The asks in flight, by what they ask. An ask lives as long as somebody waits for it.
+/// How long the answer of an ask that nobody waited for any more is kept for one call.
+const LATE_ANSWER_LIFETIME: Duration = Duration::from_secs(10);
+
+/// How long an ask may take. Somebody who never answers would otherwise keep every later call waiting with it.
+const LONGEST_ASK: Duration = Duration::from_secs(120);
+
+/// How many asks may be there that nobody waits for, answered or not.
+const MOST_LEFT: usize = 16;
+
+/// The asks in flight, and the late answers, by what they ask; the oldest first.
 #[derive(Debug)]
 pub(crate) struct Asks<K, T> {
-    in_flight: Mutex<HashMap<K, Weak<Ask<T>>>>,
+    asks: Mutex<Vec<(K, Arc<Ask<T>>)>>,
 }
 
 #[derive(Debug)]
 struct Ask<T> {
-    answer: watch::Receiver<Option<Result<T, ToolError>>>,
+    answer: watch::Receiver<Option<Answered<T>>>,
+    stage: Arc<Stage>,
+    /// How many calls wait for it.
+    waiting: Arc<AtomicUsize>,
     task: AbortHandle,
+}
+
+#[derive(Debug)]
+struct Answered<T> {
+    result: Result<T, ToolError>,
+    /// When it came, if nobody waited for it then.
+    late: Option<Instant>,
 }
 
 impl<T> Drop for Ask<T> {
@@ -27,113 +48,246 @@ impl<T> Drop for Ask<T> {
     }
 }
 
-impl<K, T> Default for Asks<K, T> {
-    fn default() -> Self {
-        Self { in_flight: Mutex::default() }
+/// What an ask is doing, for those whose time is over before it is answered.
+#[derive(Debug, Default)]
+pub(crate) struct Stage(AtomicBool);
+
+impl Stage {
+    /// Says whether the ask waits for a language to be ready (D28).
+    pub(crate) fn set_warming_up(&self, warming_up: bool) {
+        self.0.store(warming_up, Ordering::Relaxed);
+    }
+
+    /// Whether the ask waits for a language to be ready.
+    pub(crate) fn is_warming_up(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
     }
 }
 
-impl<K: Eq + Hash, T: Clone + Send + Sync + 'static> Asks<K, T> {
-    /// Waits for the answer of the ask in flight with this key, or of a new one that `begin` makes. A panic in the ask
-    /// is INTERNAL for everyone who waits for it.
-    pub(crate) async fn share<F>(&self, key: K, begin: impl FnOnce() -> F) -> Result<T, ToolError>
-    where
-        F: Future<Output = Result<T, ToolError>> + Send + 'static,
-    {
-        let ask = self.join(key, begin);
-        let mut answer = ask.answer.clone();
+/// A call that waits for an ask, or has found its answer.
+#[derive(Debug)]
+pub(crate) struct Waiter<T> {
+    ask: Arc<Ask<T>>,
+}
+
+impl<T> Drop for Waiter<T> {
+    fn drop(&mut self) {
+        self.ask.waiting.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+impl<T: Clone> Waiter<T> {
+    fn new(ask: &Arc<Ask<T>>) -> Self {
+        ask.waiting.fetch_add(1, Ordering::Relaxed);
+        Self { ask: Arc::clone(ask) }
+    }
+
+    /// What the ask is doing.
+    pub(crate) fn stage(&self) -> Arc<Stage> {
+        Arc::clone(&self.ask.stage)
+    }
+
+    /// The answer. A panic in the ask is INTERNAL for everyone who waits for it.
+    pub(crate) async fn answer(&self) -> Result<T, ToolError> {
+        let mut answer = self.ask.answer.clone();
         match answer.wait_for(Option::is_some).await {
-            Ok(answer) => answer.clone().unwrap_or(Err(ToolError::Internal)),
+            Ok(answered) => answered.as_ref().map_or(Err(ToolError::Internal), |answered| answered.result.clone()),
             Err(_) => Err(ToolError::Internal),
         }
     }
+}
 
-    fn join<F>(&self, key: K, begin: impl FnOnce() -> F) -> Arc<Ask<T>>
+impl<K, T> Default for Asks<K, T> {
+    fn default() -> Self {
+        Self { asks: Mutex::default() }
+    }
+}
+
+impl<K: Eq, T: Clone + Send + Sync + 'static> Asks<K, T> {
+    /// Joins the ask in flight with this key, or begins one.
+    pub(crate) fn join<F>(&self, key: K, begin: impl FnOnce(Arc<Stage>) -> F) -> Waiter<T>
     where
         F: Future<Output = Result<T, ToolError>> + Send + 'static,
     {
-        let mut in_flight = self.in_flight.lock().unwrap_or_else(PoisonError::into_inner);
-        // An answered ask is not in flight: who comes after it asks afresh.
-        in_flight
-            .retain(|_, ask| ask.upgrade().is_some_and(|ask| ask.answer.borrow().is_none() && !ask.task.is_finished()));
-        if let Some(ask) = in_flight.get(&key).and_then(Weak::upgrade) {
-            return ask;
+        let mut asks = self.tidied();
+        if let Some((_, ask)) = asks.iter().find(|(known, ask)| *known == key && ask.is_in_flight()) {
+            return Waiter::new(ask);
         }
-        let (sender, answer) = watch::channel(None);
-        let asking = begin();
-        let task = tokio::spawn(async move {
-            let answer = asking.await;
-            sender.send_replace(Some(answer));
+        let ask = Arc::new(Ask::begin(begin));
+        let waiter = Waiter::new(&ask);
+        asks.retain(|(known, _)| *known != key);
+        asks.push((key, ask));
+        waiter
+    }
+
+    /// Takes the answer with this key that came when nobody waited for it any more: once, and not long after.
+    pub(crate) fn take_late(&self, key: &K) -> Option<Result<T, ToolError>> {
+        let mut asks = self.tidied();
+        let index = asks.iter().position(|(known, ask)| known == key && !ask.is_in_flight())?;
+        let (_, ask) = asks.remove(index);
+        let answered = ask.answer.borrow();
+        answered.as_ref().map(|answered| answered.result.clone())
+    }
+
+    /// The asks without those that have had their use.
+    fn tidied(&self) -> MutexGuard<'_, Vec<(K, Arc<Ask<T>>)>> {
+        let mut asks = self.asks.lock().unwrap_or_else(PoisonError::into_inner);
+        asks.retain(|(_, ask)| ask.is_of_use());
+        let mut left = asks.iter().filter(|(_, ask)| !ask.is_waited_for()).count();
+        asks.retain(|(_, ask)| {
+            let goes = left > MOST_LEFT && !ask.is_waited_for();
+            left -= usize::from(goes);
+            !goes
         });
-        let ask = Arc::new(Ask { answer, task: task.abort_handle() });
-        in_flight.insert(key, Arc::downgrade(&ask));
-        ask
+        asks
+    }
+}
+
+impl<T: Send + Sync + 'static> Ask<T> {
+    fn begin<F>(begin: impl FnOnce(Arc<Stage>) -> F) -> Self
+    where
+        F: Future<Output = Result<T, ToolError>> + Send + 'static,
+    {
+        let (sender, answer) = watch::channel(None);
+        let (stage, waiting) = (Arc::<Stage>::default(), Arc::<AtomicUsize>::default());
+        let asking = begin(Arc::clone(&stage));
+        let still_waiting = Arc::clone(&waiting);
+        let task = tokio::spawn(async move {
+            let result = timeout(LONGEST_ASK, asking).await.unwrap_or(Err(ToolError::Timeout { limit: LONGEST_ASK }));
+            let late = (still_waiting.load(Ordering::Relaxed) == 0).then(Instant::now);
+            sender.send_replace(Some(Answered { result, late }));
+        });
+        Self { answer, stage, waiting, task: task.abort_handle() }
+    }
+
+    fn is_in_flight(&self) -> bool {
+        self.answer.borrow().is_none() && !self.task.is_finished()
+    }
+
+    fn is_of_use(&self) -> bool {
+        match &*self.answer.borrow() {
+            Some(answered) => answered.late.is_some_and(|at| at.elapsed() < LATE_ANSWER_LIFETIME),
+            None => !self.task.is_finished(),
+        }
+    }
+
+    fn is_waited_for(&self) -> bool {
+        self.waiting.load(Ordering::Relaxed) > 0
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::{AtomicUsize, Ordering};
-
-    use tokio::sync::{Notify, oneshot};
+    use tokio::sync::oneshot;
+    use tokio::time::advance;
 
     use super::*;
 
+    type Answers = Asks<&'static str, u32>;
+
+    /// An ask that is answered by what is sent.
+    fn begin_with(
+        answer: oneshot::Receiver<u32>,
+    ) -> impl FnOnce(Arc<Stage>) -> std::pin::Pin<Box<dyn Future<Output = Result<u32, ToolError>> + Send>> {
+        |_| Box::pin(async { answer.await.map_err(|_| ToolError::Internal) })
+    }
+
+    fn never() -> oneshot::Receiver<u32> {
+        oneshot::channel().1
+    }
+
+    /// Lets every task run that can.
+    async fn let_run() {
+        for _ in 0..10 {
+            tokio::task::yield_now().await;
+        }
+    }
+
     #[tokio::test]
     async fn identical_asks_in_flight_are_asked_once() {
-        let asks = Asks::<&str, u32>::default();
-        let count = AtomicUsize::new(0);
-        let gate = Arc::new(Notify::new());
-        let begin = || {
-            count.fetch_add(1, Ordering::Relaxed);
-            let gate = Arc::clone(&gate);
-            async move {
-                gate.notified().await;
-                Ok(7)
-            }
-        };
+        let asks = Answers::default();
+        let (sender, answer) = oneshot::channel();
+        let first = asks.join("a", begin_with(answer));
+        let second = asks.join("a", begin_with(never()));
+        sender.send(7).expect("it is waited for");
 
-        let (first, second, ()) =
-            tokio::join!(asks.share("a", begin), asks.share("a", begin), async { gate.notify_one() });
-
-        assert_eq!((first, second), (Ok(7), Ok(7)));
-        assert_eq!(count.load(Ordering::Relaxed), 1);
+        assert_eq!((first.answer().await, second.answer().await), (Ok(7), Ok(7)));
     }
 
     #[tokio::test]
     async fn an_answered_ask_is_not_shared() {
-        let asks = Asks::<&str, u32>::default();
+        let asks = Answers::default();
 
-        assert_eq!(asks.share("a", || async { Ok(1) }).await, Ok(1));
-        assert_eq!(asks.share("a", || async { Ok(2) }).await, Ok(2));
+        assert_eq!(asks.join("a", |_| async { Ok(1) }).answer().await, Ok(1));
+        assert_eq!(asks.take_late(&"a"), None);
+        assert_eq!(asks.join("a", |_| async { Ok(2) }).answer().await, Ok(2));
     }
 
     #[tokio::test]
     async fn a_panic_in_an_ask_is_internal_and_ends_with_it() {
-        let asks = Asks::<&str, u32>::default();
+        let asks = Answers::default();
 
-        assert_eq!(asks.share("a", || async { panic!("a provider's fault") }).await, Err(ToolError::Internal));
-        assert_eq!(asks.share("a", || async { Ok(2) }).await, Ok(2));
+        let panicking = asks.join("a", |_| async { panic!("a provider's fault") });
+        assert_eq!(panicking.answer().await, Err(ToolError::Internal));
+        drop(panicking);
+        assert_eq!(asks.take_late(&"a"), None);
+        assert_eq!(asks.join("a", |_| async { Ok(2) }).answer().await, Ok(2));
     }
 
     #[tokio::test]
-    async fn an_ask_that_nobody_waits_for_is_dropped() {
-        struct Dropped(Option<oneshot::Sender<()>>);
-        impl Drop for Dropped {
-            fn drop(&mut self) {
-                let _ = self.0.take().expect("dropped once").send(());
-            }
+    async fn an_ask_that_nobody_waits_for_goes_on_and_is_joined_by_the_next_call() {
+        let asks = Answers::default();
+        let (sender, answer) = oneshot::channel();
+        drop(asks.join("a", begin_with(answer)));
+        let_run().await;
+
+        assert_eq!(asks.take_late(&"a"), None, "there is no answer yet");
+        let joined = asks.join("a", begin_with(never()));
+        sender.send(7).expect("the ask goes on");
+
+        assert_eq!(joined.answer().await, Ok(7));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_late_answer_is_kept_for_one_call_and_for_ten_seconds() {
+        for (seconds, expected) in [(9, Some(Ok(7))), (11, None)] {
+            let asks = Answers::default();
+            let (sender, answer) = oneshot::channel();
+            drop(asks.join("a", begin_with(answer)));
+            sender.send(7).expect("the ask goes on");
+            let_run().await;
+            advance(Duration::from_secs(seconds)).await;
+
+            assert_eq!(asks.take_late(&"b"), None, "another call has nothing of it");
+            assert_eq!(asks.take_late(&"a"), expected, "after {seconds} s");
+            assert_eq!(asks.take_late(&"a"), None, "once only");
         }
-        let asks = Asks::<&str, u32>::default();
-        let (sender, dropped) = oneshot::channel();
-        let held = Dropped(Some(sender));
+    }
 
-        let waiting = asks.share("a", || async move {
-            let _held = held;
-            std::future::pending().await
-        });
-        assert!(tokio::time::timeout(std::time::Duration::ZERO, waiting).await.is_err());
+    #[tokio::test(start_paused = true)]
+    async fn an_ask_that_is_never_answered_ends() {
+        let asks = Answers::default();
+        let waiter = asks.join("a", |_| std::future::pending());
 
-        dropped.await.expect("the ask's future is dropped with its last waiter");
+        assert_eq!(waiter.answer().await, Err(ToolError::Timeout { limit: Duration::from_secs(120) }));
+    }
+
+    #[tokio::test]
+    async fn of_the_asks_that_nobody_waits_for_the_oldest_are_ended() {
+        let asks = Asks::<usize, u32>::default();
+        let watched = asks.join(100, |_| std::future::pending());
+        let senders: Vec<_> = (0..17)
+            .map(|key| {
+                let (sender, answer) = oneshot::channel();
+                drop(asks.join(key, begin_with(answer)));
+                sender
+            })
+            .collect();
+        drop(asks.join(101, begin_with(never())));
+        let_run().await;
+
+        let ended: Vec<bool> = senders.iter().map(oneshot::Sender::is_closed).collect();
+        assert_eq!(ended[..3], [true, false, false], "the oldest has gone");
+        assert!(watched.ask.is_in_flight(), "one that is waited for stays");
     }
 }

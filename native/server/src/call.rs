@@ -1,8 +1,7 @@
 //! The way of one tool call, from its arguments to the encoded payload (docs/ARCHITECTURE.md).
 
 use std::future::Future;
-use std::sync::Arc;
-use std::time::Instant;
+use std::sync::{Arc, OnceLock};
 
 use gateway_core::cursor::Cursor;
 use gateway_core::epochs::{Epoch, Epochs};
@@ -16,19 +15,29 @@ use gateway_core::tools::{Tool, Whole};
 use serde_json::Value;
 use tokio::time::timeout;
 
+use crate::asks::Stage;
 use crate::disk::Disk;
-use crate::editor::Editor;
+use crate::editor::{Editor, Language, OpenDocument};
 use crate::gateway::Gateway;
 use crate::lifecycle::Calls;
 use crate::question::{Canonical, Question};
 use crate::workspace::Moment;
 
 /// What an ask in flight asks, and of which state: a call that comes after a change never joins an ask from before it.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct AskKey {
     question: Question,
     roots: RootsKey,
     epochs: Epochs,
+}
+
+/// A document that has been opened, and when.
+pub(crate) struct Opened {
+    pub(crate) moment: Moment,
+    pub(crate) document: Document,
+    pub(crate) language: Language,
+    /// Whether it is in an editor tab.
+    pub(crate) shown: bool,
 }
 
 /// What a shared ask answers.
@@ -49,22 +58,26 @@ impl<E: Editor> Gateway<E> {
         envelope_bytes: usize,
     ) -> Result<Vec<u8>, ToolError> {
         let limit = self.limits().request_timeout();
-        match timeout(limit, self.answer_untimed(tool, arguments, envelope_bytes)).await {
+        let stage = OnceLock::new();
+        match timeout(limit, self.answer_untimed(tool, arguments, envelope_bytes, &stage)).await {
             Ok(answer) => answer,
+            Err(_) if stage.get().is_some_and(|stage: &Arc<Stage>| stage.is_warming_up()) => Err(ToolError::WarmingUp),
             Err(_) => Err(ToolError::Timeout { limit }),
         }
     }
 
+    /// `stage` becomes that of the ask that is waited for.
     async fn answer_untimed(
         self: &Arc<Self>,
         tool: Tool,
         arguments: Value,
         envelope_bytes: usize,
+        stage: &OnceLock<Arc<Stage>>,
     ) -> Result<Vec<u8>, ToolError> {
         let budget = ResponseBudget::new(self.limits().max_response_bytes(), envelope_bytes);
         let (question, paging) = Question::parse(tool, arguments)?;
         let Some(paging) = paging else {
-            return match self.share(question).await? {
+            return match self.share(question, stage).await? {
                 Answer::Whole(answer) => answer.payload(budget),
                 Answer::Set(..) => Err(ToolError::Internal),
             };
@@ -74,7 +87,7 @@ impl<E: Editor> Gateway<E> {
             let request = self.request_key(&question).await?;
             self.workspace().resume(tool, &request, cursor)?
         } else {
-            match self.share(question).await? {
+            match self.share(question, stage).await? {
                 Answer::Set(cursor, retained) => (cursor, retained),
                 Answer::Whole(_) => return Err(ToolError::Internal),
             }
@@ -82,16 +95,32 @@ impl<E: Editor> Gateway<E> {
         (paging.page)(&retained, &cursor, size, budget)
     }
 
-    /// Asks, together with whoever asks the same at the same time (D24).
-    async fn share(self: &Arc<Self>, question: Question) -> Result<Answer, ToolError> {
-        let Moment { roots, epochs } = self.workspace().now();
-        let key = AskKey { question: question.clone(), roots: roots.key().clone(), epochs };
-        self.asks().share(key, || Arc::clone(self).ask_until_settled(question)).await
+    /// Asks, together with whoever asks the same at the same time (D24), unless an answer has come in the meantime to
+    /// a call whose time was over (D27).
+    async fn share(self: &Arc<Self>, question: Question, stage: &OnceLock<Arc<Stage>>) -> Result<Answer, ToolError> {
+        let mut key = self.ask_key(&question, &self.workspace().now());
+        if let Some(late) = self.asks().take_late(&key) {
+            // It was gated to the roots as they were then.
+            let workspace = Arc::clone(self.workspace());
+            let now = self.ask_key(&question, &blocking(move || workspace.look_at_roots()).await?);
+            if now == key {
+                return late;
+            }
+            key = now;
+        }
+        let waiter = self.asks().join(key, |stage| Arc::clone(self).ask_until_settled(question, stage));
+        stage.get_or_init(|| waiter.stage());
+        waiter.answer().await
     }
 
-    async fn ask_until_settled(self: Arc<Self>, question: Question) -> Result<Answer, ToolError> {
+    fn ask_key(&self, question: &Question, moment: &Moment) -> AskKey {
+        let epochs = moment.epochs.that_concern_an_ask(question.tool());
+        AskKey { question: question.clone(), roots: moment.roots.key().clone(), epochs }
+    }
+
+    async fn ask_until_settled(self: Arc<Self>, question: Question, stage: Arc<Stage>) -> Result<Answer, ToolError> {
         let tool = question.tool();
-        let (moment, canonical) = self.settled(tool, || self.ask(&question)).await?;
+        let (moment, canonical) = self.settled(tool, || self.ask(&question, &stage)).await?;
         match canonical {
             Canonical::Whole(answer) => Ok(Answer::Whole(answer)),
             Canonical::Set(request, found) => {
@@ -101,19 +130,17 @@ impl<E: Editor> Gateway<E> {
         }
     }
 
-    /// Attempts until the workspace held still meanwhile: once more if it moved and time allows, and always if the
-    /// roots moved, since an answer gated to roots that are gone is never given (D23).
+    /// Attempts until the workspace held still meanwhile: once more if it moved, and always if the roots moved, since an
+    /// answer gated to roots that are gone is never given (D23).
     async fn settled<T, F>(&self, tool: Tool, attempt: impl Fn() -> F) -> Result<(Moment, T), ToolError>
     where
         F: Future<Output = Result<(Moment, T), ToolError>>,
     {
-        let begun = Instant::now();
         let mut attempted_again = false;
         loop {
             let (moment, answer) = attempt().await?;
             let moved = self.workspace().now().epochs.changed_since(&moment.epochs, tool);
-            let time_allows = begun.elapsed() * 2 < self.limits().request_timeout();
-            let again = moved.contains(&Epoch::Roots) || (!moved.is_empty() && !attempted_again && time_allows);
+            let again = moved.contains(&Epoch::Roots) || (!moved.is_empty() && !attempted_again);
             if !again {
                 return Ok((moment, answer));
             }
@@ -122,7 +149,7 @@ impl<E: Editor> Gateway<E> {
     }
 
     /// Admits the document, has the editor open it, checks the position, and only then reads the epochs (D23).
-    pub(crate) async fn open(&self, uri: &str, position: Option<Position>) -> Result<(Moment, Document), ToolError> {
+    pub(crate) async fn open(&self, uri: &str, position: Option<Position>) -> Result<Opened, ToolError> {
         loop {
             let (admitted, document) = self.admit(uri).await?;
             let opened = self.editor().open(&document.editor_uri, position.map(|position| position.line)).await?;
@@ -133,7 +160,8 @@ impl<E: Editor> Gateway<E> {
             if let Some(position) = position {
                 position.check(opened.line_count, opened.line_length)?;
             }
-            return Ok((moment, document));
+            let OpenDocument { language, shown, .. } = opened;
+            return Ok(Opened { moment, document, language, shown });
         }
     }
 

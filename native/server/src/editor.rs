@@ -22,13 +22,44 @@ pub struct Place {
 }
 
 /// What the editor says of a document that it has opened.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OpenDocument {
     /// How many lines the document has; at least 1.
     pub line_count: u32,
     /// The UTF-16 length of the line asked about, its end excluded; `None` if there is no such line, or none was asked
     /// about.
     pub line_length: Option<u32>,
+    /// The language it is written in.
+    pub language: Language,
+    /// Whether it is in an editor tab, where extensions report on it that report only on what is shown.
+    pub shown: bool,
+}
+
+/// A language, as the editor knows it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Language {
+    /// The editor's identifier of it.
+    pub id: String,
+    /// Whether its extension tells when it is ready, so that nothing has to be concluded from its answers (D28).
+    pub tells: bool,
+}
+
+/// A document that stands for its language.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MainDocument {
+    /// The URI under which the editor knows the document.
+    pub uri: String,
+    /// The language it is written in.
+    pub language: Language,
+}
+
+/// Why a language counts as ready (D28).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Readiness {
+    /// Its extension has shown it.
+    Shown,
+    /// Nothing has shown it, but it has had its time.
+    Assumed,
 }
 
 /// Why the editor gave no answer. What it said is logged where it happened and goes no further: it may hold paths.
@@ -59,8 +90,15 @@ impl From<EditorError> for ToolError {
 /// future.
 pub trait Editor: Send + Sync + 'static {
     /// Opens the document at `uri` and keeps it open for a while (D33), so that the questions that follow are fast and
-    /// cause no events of their own.
+    /// cause no events of their own. It is opened in step with the disk: a text that somebody else has written is taken
+    /// over first.
     fn open(&self, uri: &str, line: Option<u32>) -> impl Future<Output = Result<OpenDocument, EditorError>> + Send;
+
+    /// Resolves once the language of the document at `uri` is ready.
+    fn ready(&self, uri: &str) -> impl Future<Output = Result<Readiness, EditorError>> + Send;
+
+    /// A document of each language that questions about the whole workspace have to wait for, each opened as by `open`.
+    fn main_documents(&self) -> impl Future<Output = Result<Vec<MainDocument>, EditorError>> + Send;
 
     /// Where the symbol at `place` is defined.
     fn definition(&self, place: &Place) -> impl Future<Output = Result<RawTargets, EditorError>> + Send;
@@ -82,4 +120,8 @@ pub trait Editor: Send + Sync + 'static {
 
     /// Every diagnostic that is published now. Nothing is analysed for the question.
     fn diagnostics(&self) -> impl Future<Output = Result<RawDiagnostics, EditorError>> + Send;
+
+    /// Every diagnostic that is published once those of the document at `uri` are settled: they belong to its text as it
+    /// is now, and no more are about to come (D29).
+    fn document_diagnostics(&self, uri: &str) -> impl Future<Output = Result<RawDiagnostics, EditorError>> + Send;
 }

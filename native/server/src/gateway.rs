@@ -14,6 +14,7 @@ use crate::call::{Answer, AskKey};
 use crate::editor::Editor;
 use crate::http::Access;
 use crate::lifecycle::Calls;
+use crate::readiness::ReadyLanguages;
 use crate::session::Sessions;
 use crate::workspace::Workspace;
 
@@ -36,6 +37,7 @@ pub struct Gateway<E> {
     sessions: Sessions,
     workspace: Arc<Workspace>,
     asks: Asks<AskKey, Answer>,
+    ready_languages: ReadyLanguages,
 }
 
 #[derive(Debug, Clone)]
@@ -50,7 +52,15 @@ impl<E: Editor> Gateway<E> {
     pub fn new(editor: E, settings: Settings, sessions: Sessions, version: String, roots_epoch: u64) -> Self {
         let workspace = Arc::new(Workspace::new(&settings.roots, roots_epoch));
         let in_force = RwLock::new(InForce { access: Arc::new(settings.access), limits: settings.limits });
-        Self { editor, version, in_force, sessions, workspace, asks: Asks::default() }
+        Self {
+            editor,
+            version,
+            in_force,
+            sessions,
+            workspace,
+            asks: Asks::default(),
+            ready_languages: ReadyLanguages::default(),
+        }
     }
 
     /// Puts other settings in force. Blocks while the roots are resolved.
@@ -75,6 +85,10 @@ impl<E: Editor> Gateway<E> {
 
     pub(crate) fn asks(&self) -> &Asks<AskKey, Answer> {
         &self.asks
+    }
+
+    pub(crate) fn ready_languages(&self) -> &ReadyLanguages {
+        &self.ready_languages
     }
 
     fn in_force(&self) -> InForce {

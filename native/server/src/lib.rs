@@ -10,6 +10,7 @@ pub mod gateway;
 pub mod http;
 pub mod lifecycle;
 mod question;
+mod readiness;
 pub mod redact;
 mod rpc;
 pub mod serve;

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use gateway_core::error::ToolError;
 use gateway_core::keys::RequestKey;
-use gateway_core::location::RawTargets;
+use gateway_core::location::{RawLocations, RawTargets};
 use gateway_core::page::WritePage;
 use gateway_core::position::Position;
-use gateway_core::roots::{AllowedRoots, Document};
+use gateway_core::roots::AllowedRoots;
 use gateway_core::snapshots::Retained;
 use gateway_core::tools::workspace_symbols::Query;
 use gateway_core::tools::{
@@ -17,10 +17,12 @@ use gateway_core::tools::{
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::call::blocking;
+use crate::asks::Stage;
+use crate::call::{Opened, blocking};
 use crate::disk::Disk;
 use crate::editor::{Editor, EditorError, Place};
 use crate::gateway::Gateway;
+use crate::readiness::Believed;
 use crate::workspace::Moment;
 
 /// What a call asks, whichever page of the answer it wants.
@@ -94,50 +96,55 @@ impl Question {
 }
 
 impl<E: Editor> Gateway<E> {
-    /// Asks the editor once, and canonicalizes what it returns, for the workspace as it was just before.
-    pub(crate) async fn ask(&self, question: &Question) -> Result<(Moment, Canonical), ToolError> {
+    /// Asks the editor until its answer can be believed (D28), and canonicalizes that, for the workspace as it was just
+    /// before.
+    pub(crate) async fn ask(&self, question: &Question, stage: &Stage) -> Result<(Moment, Canonical), ToolError> {
         let editor = self.editor();
         match question {
             Question::Definition(definition::Input { uri, position }) => {
-                let (moment, place, _) = self.open_at(uri, *position).await?;
-                let raw = editor.definition(&place).await?;
-                whole(moment, move |roots| definition::Answer::new(&raw, roots, &Disk)).await
+                let (opened, place) = self.open_at(uri, *position).await?;
+                let Believed { moment, answer: raw, belief } =
+                    self.believed(&opened, stage, || editor.definition(&place)).await?;
+                whole(moment, move |roots| definition::Answer::new(&raw, belief, roots, &Disk)).await
             }
             &Question::References { ref uri, position, include_declaration } => {
-                let (moment, place, document) = self.open_at(uri, position).await?;
-                let (references, declarations) = if include_declaration {
-                    (editor.references(&place).await?, Vec::new())
-                } else {
-                    let (references, definition, declaration) =
-                        tokio::join!(editor.references(&place), editor.definition(&place), editor.declaration(&place));
-                    (references?, vec![none_if_unavailable(definition)?, none_if_unavailable(declaration)?])
-                };
-                let request = RequestKey::references(&document.uri, position, include_declaration);
-                set(moment, request, move |roots| references::canonicalize(&references, &declarations, roots, &Disk))
-                    .await
+                let (opened, place) = self.open_at(uri, position).await?;
+                let ask = || references(editor, &place, include_declaration);
+                let Believed { moment, answer, belief } = self.believed(&opened, stage, ask).await?;
+                let request = RequestKey::references(&opened.document.uri, position, include_declaration);
+                set(moment, request, move |roots| {
+                    let (references, declarations) = answer;
+                    references::canonicalize(&references, &declarations, belief, roots, &Disk)
+                })
+                .await
             }
             Question::Hover(hover::Input { uri, position }) => {
-                let (moment, place, _) = self.open_at(uri, *position).await?;
-                let raw = editor.hover(&place).await?;
-                whole(moment, move |_| hover::Answer::new(&raw)).await
+                let (opened, place) = self.open_at(uri, *position).await?;
+                let Believed { moment, answer: raw, belief } =
+                    self.believed(&opened, stage, || editor.hover(&place)).await?;
+                whole(moment, move |_| hover::Answer::new(&raw, belief)).await
             }
             Question::DocumentSymbols(document_symbols::Input { uri }) => {
-                let (moment, document) = self.open(uri, None).await?;
-                let raw = editor.document_symbols(&document.editor_uri).await?;
-                whole(moment, move |_| document_symbols::Answer::new(&raw, &document.uri)).await
+                let opened = self.open(uri, None).await?;
+                let Believed { moment, answer: raw, belief } =
+                    self.believed(&opened, stage, || editor.document_symbols(&opened.document.editor_uri)).await?;
+                whole(moment, move |_| document_symbols::Answer::new(&raw, belief, &opened.document.uri)).await
             }
             Question::WorkspaceSymbols(query) => {
+                self.admit_workspace().await?;
+                let belief = self.await_workspace_ready(stage).await?;
                 let moment = self.admit_workspace().await?;
                 let raw = editor.workspace_symbols(query.as_str()).await?;
                 let request = RequestKey::workspace_symbols(query);
-                set(moment, request, move |roots| workspace_symbols::canonicalize(&raw, roots, &Disk)).await
+                set(moment, request, move |roots| workspace_symbols::canonicalize(&raw, belief, roots, &Disk)).await
             }
             Question::DiagnosticsDocument(diagnostics_document::Input { uri }) => {
-                let (moment, document) = self.open(uri, None).await?;
-                let raw = editor.diagnostics().await?;
-                whole(moment, move |roots| diagnostics_document::Answer::new(&raw, &document.uri, roots, &Disk)).await
+                let opened = self.open(uri, None).await?;
+                self.document_diagnostics(&opened, stage).await
             }
             Question::DiagnosticsWorkspace => {
+                self.admit_workspace().await?;
+                self.await_workspace_ready(stage).await?;
                 let moment = self.admit_workspace().await?;
                 let raw = editor.diagnostics().await?;
                 let request = RequestKey::workspace_diagnostics();
@@ -168,10 +175,50 @@ impl<E: Editor> Gateway<E> {
         }
     }
 
-    async fn open_at(&self, uri: &str, position: Position) -> Result<(Moment, Place, Document), ToolError> {
-        let (moment, document) = self.open(uri, Some(position)).await?;
-        Ok((moment, Place { uri: document.editor_uri.clone(), position }, document))
+    async fn open_at(&self, uri: &str, position: Position) -> Result<(Opened, Place), ToolError> {
+        let opened = self.open(uri, Some(position)).await?;
+        let place = Place { uri: opened.document.editor_uri.clone(), position };
+        Ok((opened, place))
     }
+
+    /// The diagnostics of a document, once they are settled (D29). That nobody has published any is believed only of a
+    /// language that is ready.
+    async fn document_diagnostics(&self, opened: &Opened, stage: &Stage) -> Result<(Moment, Canonical), ToolError> {
+        let Opened { document, language, .. } = opened;
+        let mut ready = self.is_known_ready(language);
+        loop {
+            if language.tells {
+                self.await_ready(&document.editor_uri, language, stage).await?;
+                ready = true;
+            }
+            let moment = self.moment_for(opened);
+            let raw = self.editor().document_diagnostics(&document.editor_uri).await?;
+            let (uri, shown) = (document.uri.clone(), opened.shown && ready);
+            let answer =
+                whole(moment, move |roots| diagnostics_document::Answer::new(&raw, &uri, shown, roots, &Disk)).await;
+            match answer {
+                Err(ToolError::NotAnalysed) if !ready => {
+                    self.await_ready(&document.editor_uri, language, stage).await?;
+                    ready = true;
+                }
+                answer => return answer,
+            }
+        }
+    }
+}
+
+/// The references at a place, with the definitions and declarations there if those are not wanted among them (D9).
+async fn references<E: Editor>(
+    editor: &E,
+    place: &Place,
+    include_declaration: bool,
+) -> Result<(RawLocations, Vec<RawTargets>), EditorError> {
+    if include_declaration {
+        return Ok((editor.references(place).await?, Vec::new()));
+    }
+    let (references, definition, declaration) =
+        tokio::join!(editor.references(place), editor.definition(place), editor.declaration(place));
+    Ok((references?, vec![none_if_unavailable(definition)?, none_if_unavailable(declaration)?]))
 }
 
 fn input<T: DeserializeOwned>(arguments: Value) -> Result<T, ToolError> {
@@ -198,9 +245,9 @@ async fn set(
 }
 
 /// A language without definitions or declarations has none to leave out (D9).
-fn none_if_unavailable(answer: Result<RawTargets, EditorError>) -> Result<RawTargets, ToolError> {
+fn none_if_unavailable(answer: Result<RawTargets, EditorError>) -> Result<RawTargets, EditorError> {
     match answer {
         Err(EditorError::Unavailable) => Ok(RawTargets::default()),
-        answer => Ok(answer?),
+        answer => answer,
     }
 }

@@ -19,14 +19,14 @@ use gateway_core::symbol::{
     RawDocumentSymbol, RawDocumentSymbols, RawWorkspaceSymbol, RawWorkspaceSymbols, SymbolKind,
 };
 use gateway_core::tools::Tool;
-use gateway_server::editor::{Editor, EditorError, OpenDocument, Place};
+use gateway_server::editor::{Editor, EditorError, Language, MainDocument, OpenDocument, Place, Readiness};
 use gateway_server::gateway::{Gateway, Settings};
 use gateway_server::http::Access;
 use gateway_server::lifecycle::Calls;
 use gateway_server::session::Sessions;
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, watch};
 
 /// What happens to the gateway while a question of a paged tool is on its way.
 type Meanwhile = Box<dyn FnOnce(&Gateway<StandIn>) + Send>;
@@ -48,10 +48,22 @@ struct Answers {
     /// If set, each question for references takes one permit before it is answered.
     permits: Option<Arc<Semaphore>>,
     asked: usize,
+    /// What the language's extension tells of itself: from the start, that it is ready.
+    readiness: watch::Sender<Option<Readiness>>,
+    /// Whether the language's extension tells nothing of itself.
+    silent: bool,
+    /// Whether the documents are in tabs.
+    shown: bool,
     /// The documents that were opened, with the line asked about.
     opened: Vec<(String, Option<u32>)>,
     /// Where hovers and outlines were asked for, and what was searched.
     asked_about: Vec<String>,
+}
+
+impl Answers {
+    fn language(&self) -> Language {
+        Language { id: "typescript".to_owned(), tells: !self.silent }
+    }
 }
 
 impl StandIn {
@@ -79,7 +91,19 @@ impl StandIn {
 impl Editor for StandIn {
     async fn open(&self, uri: &str, line: Option<u32>) -> Result<OpenDocument, EditorError> {
         self.set(|answers| answers.opened.push((uri.to_owned(), line)));
-        Ok(OpenDocument { line_count: 2, line_length: line.and_then(|line| [10, 20].get(line as usize).copied()) })
+        let line_length = line.and_then(|line| [10, 20].get(line as usize).copied());
+        let (language, shown) = self.set(|answers| (answers.language(), answers.shown));
+        Ok(OpenDocument { line_count: 2, line_length, language, shown })
+    }
+
+    async fn ready(&self, _: &str) -> Result<Readiness, EditorError> {
+        let mut readiness = self.set(|answers| answers.readiness.subscribe());
+        let readiness = *readiness.wait_for(Option::is_some).await.expect("never closed");
+        readiness.ok_or(EditorError::Failed)
+    }
+
+    async fn main_documents(&self) -> Result<Vec<MainDocument>, EditorError> {
+        Ok(self.set(|answers| vec![MainDocument { uri: "file:///main".to_owned(), language: answers.language() }]))
     }
 
     async fn definition(&self, _: &Place) -> Result<RawTargets, EditorError> {
@@ -124,6 +148,10 @@ impl Editor for StandIn {
         self.on_the_way().await;
         self.set(|answers| answers.diagnostics.clone()).ok_or(EditorError::Failed)
     }
+
+    async fn document_diagnostics(&self, _: &str) -> Result<RawDiagnostics, EditorError> {
+        self.diagnostics().await
+    }
 }
 
 /// A gateway over a folder of its own, with `a.ts` in it.
@@ -141,6 +169,7 @@ impl Bench {
         fs::create_dir(&root).expect("a folder");
         fs::write(root.join("a.ts"), "").expect("a file");
         let editor = StandIn::default();
+        editor.set(|answers| answers.readiness.send_replace(Some(Readiness::Shown)));
         let sessions = Sessions::new(&[0; 32], "workspace", &[], Box::new(|_| {}));
         let settings = settings(vec![root.clone()], Duration::from_secs(2));
         let gateway = Arc::new(Gateway::new(editor.clone(), settings, sessions, "1.2.3".to_owned(), 1_000));

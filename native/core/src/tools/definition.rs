@@ -3,6 +3,7 @@
 use serde::Deserialize;
 
 use super::Whole;
+use crate::belief::Belief;
 use crate::canonical::{CanonicalSet, Locations};
 use crate::error::ToolError;
 use crate::left_out::LeftOut;
@@ -28,16 +29,23 @@ pub struct Answer {
     locations: CanonicalSet,
     found: usize,
     left_out: LeftOut,
+    belief: Belief,
 }
 
 impl Answer {
     /// Canonicalizes what the editor returned.
-    pub fn new(raw: &RawTargets, roots: &AllowedRoots, real: &dyn RealPaths) -> Result<Self, ToolError> {
+    pub fn new(
+        raw: &RawTargets,
+        belief: Belief,
+        roots: &AllowedRoots,
+        real: &dyn RealPaths,
+    ) -> Result<Self, ToolError> {
         let locations = Locations::of_targets(raw, roots, real)?;
         Ok(Self {
             locations: locations.encode(MAX_ITEMS_NONPAGED)?,
             found: locations.len(),
             left_out: locations.left_out(),
+            belief,
         })
     }
 
@@ -49,7 +57,7 @@ impl Answer {
             found if found > returned => format!("Returned {returned} of {found} definitions"),
             found => format!("Found {found} definitions"),
         };
-        format!("{found}{}.", self.left_out)
+        format!("{found}{}{}.", self.left_out, self.belief)
     }
 }
 

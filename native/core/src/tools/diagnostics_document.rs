@@ -26,23 +26,31 @@ pub struct Answer {
     document: CanonicalUri,
     diagnostics: CanonicalSet,
     found: usize,
+    /// Whether anybody has published anything about the document.
+    is_published: bool,
 }
 
 impl Answer {
     /// Canonicalizes what is published about the document, under whichever of its URIs (D18). That nobody has published
-    /// anything is an error: it does not mean that there is nothing wrong.
+    /// anything does not mean that there is nothing wrong: it is an error, unless the document is `shown` in a tab, where
+    /// who reports on what is shown would have done so (D29).
     pub fn new(
         raw: &RawDiagnostics,
         document: &CanonicalUri,
+        shown: bool,
         roots: &AllowedRoots,
         real: &dyn RealPaths,
     ) -> Result<Self, ToolError> {
         let published = Published::new(raw, roots, real)?;
         let file = published.files().find(|(uri, _)| *uri == document);
-        let (uri, diagnostics) = file.ok_or(ToolError::NotAnalysed)?;
+        let is_published = file.is_some();
+        if !is_published && !shown {
+            return Err(ToolError::NotAnalysed);
+        }
+        let diagnostics = file.map(|(_, diagnostics)| diagnostics).unwrap_or_default();
         let found = diagnostics.len();
         let diagnostics = CanonicalSet::encode(diagnostics.into_iter().take(MAX_ITEMS_NONPAGED))?;
-        Ok(Self { document: uri.clone(), diagnostics, found })
+        Ok(Self { document: document.clone(), diagnostics, found, is_published })
     }
 }
 
@@ -51,6 +59,7 @@ impl Whole for Answer {
     fn payload(&self, budget: ResponseBudget) -> Result<Vec<u8>, ToolError> {
         let opening = format!(r#"{{"uri":{},"diagnostics":["#, Value::from(self.document.as_str()));
         let returned = counted_of(self.diagnostics.len(), self.found, "diagnostic", "diagnostics");
-        list_payload(&opening, &self.diagnostics, &format!("Returned {returned}."), budget)
+        let reported = if self.is_published { "" } else { "; no extension has reported on this file" };
+        list_payload(&opening, &self.diagnostics, &format!("Returned {returned}{reported}."), budget)
     }
 }

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::{counted, next_page};
+use crate::belief::Belief;
 use crate::canonical::CanonicalSet;
 use crate::cursor::Cursor;
 use crate::diagnostic::{Encoded, Published, RawDiagnostics};
@@ -13,6 +14,9 @@ use crate::limits::{MAX_ITEMS_NONPAGED, MAX_WORKSPACE_DIAGNOSTICS_ITEMS_TOTAL};
 use crate::page::{Page, PageSize, ResponseBudget};
 use crate::roots::{AllowedRoots, RealPaths};
 use crate::snapshots::Retained;
+
+/// What a list of what was published cannot tell (D29).
+const NOT_ANALYSED: &str = "files that no extension has analysed are not among them";
 
 /// The arguments.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -56,7 +60,7 @@ pub fn canonicalize(raw: &RawDiagnostics, roots: &AllowedRoots, real: &dyn RealP
         diagnostics.truncate(MAX_ITEMS_NONPAGED);
     }
     let groups = groups.into_iter().map(|(uri, diagnostics)| Group { uri: uri.as_str(), diagnostics });
-    Ok(Retained { set: CanonicalSet::encode(groups)?, left_out })
+    Ok(Retained { set: CanonicalSet::encode(groups)?, left_out, belief: Belief::Confirmed })
 }
 
 /// The payload of the page at the cursor, as JSON: `{"items":[…],"nextCursor":…,"summary":…}`. A page of one file always
@@ -109,5 +113,6 @@ fn cut<S: Fn(usize, bool) -> String>(
 }
 
 fn summary(files: usize, more: bool, left_out: LeftOut) -> String {
-    format!("Returned diagnostics for {}{}{left_out}.", counted(files, "file", "files"), next_page(more))
+    let files = counted(files, "file", "files");
+    format!("Returned diagnostics for {files}{}{left_out}; {NOT_ANALYSED}.", next_page(more))
 }

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Whole, counted_of};
+use crate::belief::Belief;
 use crate::canonical::{CanonicalSet, ordered, string_at};
 use crate::error::ToolError;
 use crate::keys::ItemId;
@@ -28,6 +29,7 @@ pub struct Answer {
     symbols: CanonicalSet,
     found: usize,
     left_out: LeftOut,
+    belief: Belief,
 }
 
 /// The order of the fields is the contract's order of document symbols. Where its sort keys are equal, `id` is the first
@@ -57,7 +59,7 @@ struct Encoded<'a> {
 
 impl Answer {
     /// Canonicalizes what the editor returned for the document.
-    pub fn new(raw: &RawDocumentSymbols, document: &CanonicalUri) -> Result<Self, ToolError> {
+    pub fn new(raw: &RawDocumentSymbols, belief: Belief, document: &CanonicalUri) -> Result<Self, ToolError> {
         let traversed = raw.items.len();
         if traversed > MAX_DOCUMENT_SYMBOLS_TRAVERSED {
             return Err(ToolError::TooManyItems { items: traversed, max_items: MAX_DOCUMENT_SYMBOLS_TRAVERSED });
@@ -75,7 +77,7 @@ impl Answer {
         let symbols = ordered(symbols);
         let returned = CanonicalSet::encode(symbols.iter().take(MAX_ITEMS_NONPAGED).map(Symbol::encoded))?;
         let left_out = LeftOut { without_name: ordered(nameless).len(), ..LeftOut::default() };
-        Ok(Self { symbols: returned, found: symbols.len(), left_out })
+        Ok(Self { symbols: returned, found: symbols.len(), left_out, belief })
     }
 }
 
@@ -83,7 +85,7 @@ impl Whole for Answer {
     /// `{"symbols":[…],"summary":…}`.
     fn payload(&self, budget: ResponseBudget) -> Result<Vec<u8>, ToolError> {
         let returned = counted_of(self.symbols.len(), self.found, "document symbol", "document symbols");
-        let summary = format!("Returned {returned}{}.", self.left_out);
+        let summary = format!("Returned {returned}{}{}.", self.left_out, self.belief);
         list_payload(r#"{"symbols":["#, &self.symbols, &summary, budget)
     }
 }

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Whole, trimmed};
+use crate::belief::Belief;
 use crate::canonical::string_at;
 use crate::error::ToolError;
 use crate::hover::RawHovers;
@@ -26,6 +27,7 @@ pub struct Input {
 pub struct Answer {
     fragments: Vec<String>,
     range: Option<Range>,
+    belief: Belief,
 }
 
 /// A fragment as far as it is returned. All are Markdown, so their values alone decide about the order.
@@ -51,7 +53,7 @@ struct Content<'a> {
 
 impl Answer {
     /// Normalizes what the editor returned.
-    pub fn new(raw: &RawHovers) -> Result<Self, ToolError> {
+    pub fn new(raw: &RawHovers, belief: Belief) -> Result<Self, ToolError> {
         let mut fragments = Vec::new();
         let mut ranges = Vec::new();
         for item in &raw.items {
@@ -68,7 +70,7 @@ impl Answer {
         }
         fragments.sort_unstable_by(|one, other| Text(one).cmp(&Text(other)));
         fragments.dedup();
-        Ok(Self { fragments, range: ranges.into_iter().min() })
+        Ok(Self { fragments, range: ranges.into_iter().min(), belief })
     }
 
     fn encode(&self, fragments: &[Fragment<'_>]) -> Result<Vec<u8>, ToolError> {
@@ -81,13 +83,14 @@ impl Answer {
         let (found, returned) = (self.fragments.len(), fragments.len());
         let shortened = fragments.iter().filter(|fragment| fragment.shortened).count();
         let noun = if found == 1 { "fragment" } else { "fragments" };
-        match (found - returned, shortened) {
-            _ if found == 0 => "No hover available.".to_owned(),
-            (0, 0) => "Hover available.".to_owned(),
-            (0, _) => format!("Hover available; shortened {shortened} of {found} {noun}."),
-            (_, 0) => format!("Hover available; returned {returned} of {found} {noun}."),
-            _ => format!("Hover available; returned {returned} of {found} {noun} and shortened {shortened}."),
-        }
+        let available = match (found - returned, shortened) {
+            _ if found == 0 => "No hover available".to_owned(),
+            (0, 0) => "Hover available".to_owned(),
+            (0, _) => format!("Hover available; shortened {shortened} of {found} {noun}"),
+            (_, 0) => format!("Hover available; returned {returned} of {found} {noun}"),
+            _ => format!("Hover available; returned {returned} of {found} {noun} and shortened {shortened}"),
+        };
+        format!("{available}{}.", self.belief)
     }
 }
 

@@ -3,6 +3,7 @@
 use serde::Deserialize;
 
 use super::{counted, next_page};
+use crate::belief::Belief;
 use crate::canonical::Locations;
 use crate::cursor::Cursor;
 use crate::error::ToolError;
@@ -37,6 +38,7 @@ pub struct Input {
 pub fn canonicalize(
     references: &RawLocations,
     declarations: &[RawTargets],
+    belief: Belief,
     roots: &AllowedRoots,
     real: &dyn RealPaths,
 ) -> Result<Retained, ToolError> {
@@ -46,7 +48,7 @@ pub fn canonicalize(
         return Err(ToolError::TooManyItems { items, max_items: MAX_REFERENCES_ITEMS_TOTAL });
     }
     let left_out = locations.left_out();
-    Ok(Retained { set: locations.encode(items)?, left_out })
+    Ok(Retained { set: locations.encode(items)?, left_out, belief })
 }
 
 /// The payload of the page at the cursor, as JSON: `{"items":[…],"nextCursor":…,"summary":…}`.
@@ -57,7 +59,8 @@ pub fn page(
     budget: ResponseBudget,
 ) -> Result<Vec<u8>, ToolError> {
     let summarize = |items, more| {
-        format!("Returned {}{}{}.", counted(items, "reference", "references"), next_page(more), retained.left_out)
+        let &Retained { left_out, belief, .. } = retained;
+        format!("Returned {}{}{left_out}{belief}.", counted(items, "reference", "references"), next_page(more))
     };
     Page::new(&retained.set, cursor, size, summarize)?.payload(budget)
 }

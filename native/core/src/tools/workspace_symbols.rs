@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{counted, next_page, trimmed};
+use crate::belief::Belief;
 use crate::canonical::{CanonicalSet, Names, string_at};
 use crate::cursor::Cursor;
 use crate::error::ToolError;
@@ -82,6 +83,7 @@ struct Location<'a> {
 /// The full canonical set of what the editor returned.
 pub fn canonicalize(
     raw: &RawWorkspaceSymbols,
+    belief: Belief,
     roots: &AllowedRoots,
     real: &dyn RealPaths,
 ) -> Result<Retained, ToolError> {
@@ -103,7 +105,7 @@ pub fn canonicalize(
     if encoded.len() > MAX_WORKSPACE_SYMBOLS_ITEMS_TOTAL {
         return Err(ToolError::TooManyItems { items: encoded.len(), max_items: MAX_WORKSPACE_SYMBOLS_ITEMS_TOTAL });
     }
-    Ok(Retained { set: CanonicalSet::encode(encoded)?, left_out })
+    Ok(Retained { set: CanonicalSet::encode(encoded)?, left_out, belief })
 }
 
 /// The payload of the page at the cursor, as JSON: `{"items":[…],"nextCursor":…,"summary":…}`.
@@ -115,7 +117,7 @@ pub fn page(
 ) -> Result<Vec<u8>, ToolError> {
     let summarize = |items, more| {
         let returned = counted(items, "workspace symbol", "workspace symbols");
-        format!("Returned {returned}{}{}.", next_page(more), retained.left_out)
+        format!("Returned {returned}{}{}{}.", next_page(more), retained.left_out, retained.belief)
     };
     Page::new(&retained.set, cursor, size, summarize)?.payload(budget)
 }

@@ -1,0 +1,33 @@
+//! How far an answer can be believed to be complete (D28).
+
+use std::fmt;
+
+/// Whether anything has shown that who answered was ready to answer.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub enum Belief {
+    /// The language server has shown that it is ready.
+    #[default]
+    Confirmed,
+    /// Nothing has shown it; it has only had its time.
+    Unconfirmed,
+}
+
+impl Belief {
+    /// The weaker of the two.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        if self == Self::Confirmed { other } else { self }
+    }
+}
+
+/// The end of a summary, before its full stop.
+impl fmt::Display for Belief {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Confirmed => Ok(()),
+            Self::Unconfirmed => {
+                formatter.write_str("; no language server has shown that it is ready, so there may be more")
+            }
+        }
+    }
+}
