@@ -185,11 +185,9 @@ mod tests {
 
     type Answers = Asks<&'static str, u32>;
 
-    /// An ask that is answered by what is sent.
-    fn begin_with(
-        answer: oneshot::Receiver<u32>,
-    ) -> impl FnOnce(Arc<Stage>) -> std::pin::Pin<Box<dyn Future<Output = Result<u32, ToolError>> + Send>> {
-        |_| Box::pin(async { answer.await.map_err(|_| ToolError::Internal) })
+    /// Joins the ask with this key, or begins one that is answered by what is sent.
+    fn join<K: Eq>(asks: &Asks<K, u32>, key: K, answer: oneshot::Receiver<u32>) -> Waiter<u32> {
+        asks.join(key, |_| async { answer.await.map_err(|_| ToolError::Internal) })
     }
 
     fn never() -> oneshot::Receiver<u32> {
@@ -207,8 +205,8 @@ mod tests {
     async fn identical_asks_in_flight_are_asked_once() {
         let asks = Answers::default();
         let (sender, answer) = oneshot::channel();
-        let first = asks.join("a", begin_with(answer));
-        let second = asks.join("a", begin_with(never()));
+        let first = join(&asks, "a", answer);
+        let second = join(&asks, "a", never());
         sender.send(7).expect("it is waited for");
 
         assert_eq!((first.answer().await, second.answer().await), (Ok(7), Ok(7)));
@@ -238,11 +236,11 @@ mod tests {
     async fn an_ask_that_nobody_waits_for_goes_on_and_is_joined_by_the_next_call() {
         let asks = Answers::default();
         let (sender, answer) = oneshot::channel();
-        drop(asks.join("a", begin_with(answer)));
+        drop(join(&asks, "a", answer));
         let_run().await;
 
         assert_eq!(asks.take_late(&"a"), None, "there is no answer yet");
-        let joined = asks.join("a", begin_with(never()));
+        let joined = join(&asks, "a", never());
         sender.send(7).expect("the ask goes on");
 
         assert_eq!(joined.answer().await, Ok(7));
@@ -253,7 +251,7 @@ mod tests {
         for (seconds, expected) in [(9, Some(Ok(7))), (11, None)] {
             let asks = Answers::default();
             let (sender, answer) = oneshot::channel();
-            drop(asks.join("a", begin_with(answer)));
+            drop(join(&asks, "a", answer));
             sender.send(7).expect("the ask goes on");
             let_run().await;
             advance(Duration::from_secs(seconds)).await;
@@ -279,11 +277,11 @@ mod tests {
         let senders: Vec<_> = (0..17)
             .map(|key| {
                 let (sender, answer) = oneshot::channel();
-                drop(asks.join(key, begin_with(answer)));
+                drop(join(&asks, key, answer));
                 sender
             })
             .collect();
-        drop(asks.join(101, begin_with(never())));
+        drop(join(&asks, 101, never()));
         let_run().await;
 
         let ended: Vec<bool> = senders.iter().map(oneshot::Sender::is_closed).collect();

@@ -31,6 +31,13 @@ pub(crate) struct AskKey {
     epochs: Epochs,
 }
 
+impl AskKey {
+    fn of(question: &Question, moment: &Moment) -> Self {
+        let epochs = moment.epochs.that_concern_an_ask(question.tool());
+        Self { question: question.clone(), roots: moment.roots.key().clone(), epochs }
+    }
+}
+
 /// A document that has been opened, and when.
 pub(crate) struct Opened {
     pub(crate) moment: Moment,
@@ -98,11 +105,11 @@ impl<E: Editor> Gateway<E> {
     /// Asks, together with whoever asks the same at the same time (D24), unless an answer has come in the meantime to
     /// a call whose time was over (D27).
     async fn share(self: &Arc<Self>, question: Question, stage: &OnceLock<Arc<Stage>>) -> Result<Answer, ToolError> {
-        let mut key = self.ask_key(&question, &self.workspace().now());
+        let mut key = AskKey::of(&question, &self.workspace().now());
         if let Some(late) = self.asks().take_late(&key) {
             // It was gated to the roots as they were then.
             let workspace = Arc::clone(self.workspace());
-            let now = self.ask_key(&question, &blocking(move || workspace.look_at_roots()).await?);
+            let now = AskKey::of(&question, &blocking(move || workspace.look_at_roots()).await?);
             if now == key {
                 return late;
             }
@@ -111,11 +118,6 @@ impl<E: Editor> Gateway<E> {
         let waiter = self.asks().join(key, |stage| Arc::clone(self).ask_until_settled(question, stage));
         stage.get_or_init(|| waiter.stage());
         waiter.answer().await
-    }
-
-    fn ask_key(&self, question: &Question, moment: &Moment) -> AskKey {
-        let epochs = moment.epochs.that_concern_an_ask(question.tool());
-        AskKey { question: question.clone(), roots: moment.roots.key().clone(), epochs }
     }
 
     async fn ask_until_settled(self: Arc<Self>, question: Question, stage: Arc<Stage>) -> Result<Answer, ToolError> {
