@@ -1,10 +1,11 @@
 import * as vscode from "vscode";
+import type { Analysis } from "./analysis.ts";
 import type { Documents } from "./documents.ts";
 import { type Counts, countedPaths } from "./ignore.ts";
 import { PublishedDiagnostics } from "./published.ts";
 
 /**
- * Turns what happens in the editor and on disk into epoch bumps (D20 to D22, D37).
+ * Turns what happens in the editor and on disk into epoch bumps (D20 to D22, D37), and passes it on to whom it concerns.
  *
  * VS Code's own file events come at once; what agents, git and builds write is only seen by watchers, one for each root.
  */
@@ -16,31 +17,48 @@ export class Changes implements vscode.Disposable {
   #watched = "";
   #counts: Counts = () => false;
 
-  constructor(bump: (epoch: "text" | "fs" | "diagnostics") => void, documents: Documents<vscode.TextDocument>) {
+  constructor(
+    bump: (epoch: "text" | "fs" | "diagnostics") => void,
+    documents: Documents<vscode.TextDocument>,
+    analysis: Analysis,
+  ) {
     this.#bump = bump;
     const touched = (uris: readonly vscode.Uri[]): void => {
       for (const uri of uris) {
         this.#touched(uri);
       }
     };
+    for (const { uri, languageId } of vscode.workspace.textDocuments) {
+      if (isFile(uri)) {
+        analysis.opened(uri.toString(), languageId);
+      }
+    }
     for (const [uri, diagnostics] of vscode.languages.getDiagnostics()) {
+      analysis.published(uri.toString());
       this.#isNews(uri, diagnostics);
     }
     this.#subscriptions = vscode.Disposable.from(
       vscode.workspace.onDidOpenTextDocument((document) => {
         if (isFile(document.uri)) {
+          analysis.opened(document.uri.toString(), document.languageId);
           documents.opened(document);
         }
       }),
       vscode.workspace.onDidCloseTextDocument((document) => {
         if (isFile(document.uri)) {
+          analysis.closed(document.uri.toString());
           documents.closed(document);
         }
       }),
       vscode.workspace.onDidChangeTextDocument(({ document, contentChanges }) => {
-        if (isFile(document.uri) && contentChanges.length > 0) {
+        if (!isFile(document.uri)) {
+          return;
+        }
+        if (contentChanges.length > 0) {
+          analysis.changed(document.uri.toString());
           bump("text");
         }
+        documents.changed(document);
       }),
       vscode.workspace.onDidSaveTextDocument((document) => {
         if (isFile(document.uri)) {
@@ -48,6 +66,9 @@ export class Changes implements vscode.Disposable {
         }
       }),
       vscode.languages.onDidChangeDiagnostics(({ uris }) => {
+        for (const uri of uris) {
+          analysis.published(uri.toString());
+        }
         // All of them are looked at, since each look is remembered.
         const news = uris.filter((uri) => this.#isNews(uri, vscode.languages.getDiagnostics(uri)));
         if (news.length > 0) {

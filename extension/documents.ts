@@ -1,3 +1,5 @@
+import type { Clock } from "./clock.ts";
+
 /** How many documents are held, and for how long after their last use (D33). */
 export const MOST_HELD = 32;
 export const HELD_FOR_MS = 10 * 60_000;
@@ -8,6 +10,9 @@ export const HELD_FOR_MS = 10 * 60_000;
  */
 const LET_GO_AFTER_MS = 170_000;
 
+/** How long the editor may take to read a file again that another program has written. */
+const LONGEST_TAKE_OVER_MS = 10_000;
+
 /** What this module needs of VS Code's `TextDocument`. */
 export interface TextDocumentLike {
   readonly uri: { toString(): string };
@@ -17,12 +22,19 @@ export interface TextDocumentLike {
   getText(): string;
 }
 
-export interface DocumentHost<D> {
+export interface DocumentHost<D> extends Clock {
   open(uri: string): PromiseLike<D>;
   /** The text of the document's file, read now. */
   textOnDisk(document: D): PromiseLike<string>;
-  /** Monotonic milliseconds. */
-  now(): number;
+  /** A text that differs once the document's file was written anew; undefined if there is no such file. */
+  stampOnDisk(document: D): PromiseLike<string | undefined>;
+}
+
+/** The editor still has another text than the file, and nobody has changed it there. */
+export class NotInStep extends Error {
+  constructor() {
+    super("the editor has not taken over what another program wrote into the file");
+  }
 }
 
 interface OwnOpen {
@@ -44,6 +56,10 @@ export class Documents<D extends TextDocumentLike> {
   /** URI -> questions of the gateway that are under way. */
   readonly #underWay = new Map<string, number>();
   readonly #own = new WeakMap<D, OwnOpen>();
+  /** The stamp of the file whose text the document was last seen to have. */
+  readonly #stamps = new WeakMap<D, string>();
+  /** What waits for the next change of a document, or for its close. */
+  readonly #awaited = new Map<D, Set<() => void>>();
 
   constructor(host: DocumentHost<D>, textChanged: () => void) {
     this.#host = host;
@@ -51,8 +67,9 @@ export class Documents<D extends TextDocumentLike> {
   }
 
   /**
-   * Opens the document, keeps it open for a while, and runs `question` on it. When this resolves, a text that differs
-   * from the disk has been counted, so that epochs read afterwards include it (D23).
+   * Opens the document, keeps it open for a while, and runs `question` on it once it has the text of its file, unless
+   * somebody has changed it in the editor. When this resolves, a text that differs from the disk has been counted, so that
+   * epochs read afterwards include it (D23).
    */
   async use<T>(uri: string, question: (document: D) => T | PromiseLike<T>): Promise<T> {
     this.#held.delete(uri);
@@ -72,6 +89,7 @@ export class Documents<D extends TextDocumentLike> {
         throw error;
       }
       await this.#own.get(document)?.compared;
+      await this.#inStep(document);
       return question(document);
     });
   }
@@ -95,8 +113,16 @@ export class Documents<D extends TextDocumentLike> {
     this.#own.set(document, own);
   }
 
+  /** A change event of a `file:` document, of its text or of whether it is dirty. */
+  changed(document: D): void {
+    for (const wake of this.#awaited.get(document) ?? []) {
+      wake();
+    }
+  }
+
   /** A close event of a `file:` document. */
   closed(document: D): void {
+    this.changed(document);
     const own = this.#own.get(document);
     this.#own.delete(document);
     if (!document.isClosed) {
@@ -144,13 +170,65 @@ export class Documents<D extends TextDocumentLike> {
     }
   }
 
+  /** Waits while the document has not yet taken over what another program wrote into its file. */
+  async #inStep(document: D): Promise<void> {
+    let isLate = false;
+    let wake = (): void => {};
+    const wakeUp = (): void => wake();
+    const cancel = this.#host.after(LONGEST_TAKE_OVER_MS, () => {
+      isLate = true;
+      wake();
+    });
+    const waiting = this.#awaited.get(document) ?? new Set();
+    this.#awaited.set(document, waiting.add(wakeUp));
+    try {
+      for (;;) {
+        // From before the look at the disk on, so that no change is missed.
+        const woken = new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+        if (!(await this.#isBehind(document))) {
+          return;
+        }
+        if (isLate) {
+          throw new NotInStep();
+        }
+        await woken;
+      }
+    } finally {
+      cancel();
+      waiting.delete(wakeUp);
+      if (waiting.size === 0) {
+        this.#awaited.delete(document);
+      }
+    }
+  }
+
+  async #isBehind(document: D): Promise<boolean> {
+    if (document.isDirty || document.isClosed) {
+      return false;
+    }
+    const stamp = await this.#host.stampOnDisk(document);
+    if (stamp === undefined || stamp === this.#stamps.get(document)) {
+      return false;
+    }
+    // Somebody may have begun to type meanwhile.
+    return (await this.#differsFromDisk(document)) && !document.isDirty && !document.isClosed;
+  }
+
   async #differsFromDisk(document: D): Promise<boolean> {
     if (document.isDirty) {
       return true;
     }
     const text = document.getText();
     try {
-      return plain(text) !== plain(await this.#host.textOnDisk(document));
+      // In this order: what is written between the two has another stamp.
+      const stamp = await this.#host.stampOnDisk(document);
+      const differs = plain(text) !== plain(await this.#host.textOnDisk(document));
+      if (!differs && stamp !== undefined) {
+        this.#stamps.set(document, stamp);
+      }
+      return differs;
     } catch {
       return true;
     }

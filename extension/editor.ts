@@ -1,8 +1,13 @@
-import { readFile } from "node:fs/promises";
+import { readFile, stat } from "node:fs/promises";
 import * as vscode from "vscode";
-import type { DocumentHost, Documents } from "./documents.ts";
+import type { Analysis } from "./analysis.ts";
+import { clock } from "./clock.ts";
+import { declaredLanguages } from "./declarations.ts";
+import { type DocumentHost, type Documents, NotInStep } from "./documents.ts";
+import type { Languages } from "./languages.ts";
 import type { Answer } from "./native.d.ts";
 import {
+  type MainDocument,
   noProvider,
   noted,
   notFound,
@@ -10,19 +15,39 @@ import {
   packDocumentSymbols,
   packHovers,
   packLocations,
+  packMainDocuments,
   packOpen,
+  packReady,
   packTargets,
   packWorkspaceSymbols,
   QUESTION,
 } from "./rows.ts";
+import { inTab, tabsOf } from "./tabs.ts";
 
 /** How VS Code opens documents for `Documents`. */
 export const documentHost: DocumentHost<vscode.TextDocument> = {
+  ...clock,
   open: (uri) => vscode.workspace.openTextDocument(vscode.Uri.parse(uri, true)),
   textOnDisk: async (document) =>
     vscode.workspace.decode(await readFile(document.uri.fsPath), { encoding: document.encoding }),
-  now: () => performance.now(),
+  stampOnDisk: async (document) => {
+    try {
+      const { mtimeNs, size, ino } = await stat(document.uri.fsPath, { bigint: true });
+      return `${mtimeNs} ${size} ${ino}`;
+    } catch {
+      return undefined;
+    }
+  },
 };
+
+export interface Parts {
+  readonly documents: Documents<vscode.TextDocument>;
+  readonly analysis: Analysis;
+  readonly languages: Languages;
+  /** Opens a document of each main language of the workspace. */
+  mainDocuments(): Promise<readonly MainDocument[]>;
+  sessionsEnded(ids: readonly string[]): void;
+}
 
 /**
  * Answers the server's questions: opens, asks, packs, and decides nothing. The only caller of VS Code's provider commands.
@@ -31,13 +56,13 @@ export const documentHost: DocumentHost<vscode.TextDocument> = {
  * failed.
  */
 export class Editor {
-  readonly #documents: Documents<vscode.TextDocument>;
-  readonly #sessionsEnded: (ids: readonly string[]) => void;
-  #languages: ReadonlySet<string> | undefined;
+  /** Whether a document may be shown in a tab for the sake of its diagnostics. */
+  mayOpenTabs = false;
+  readonly #parts: Parts;
+  #languages: ReadonlyMap<string, unknown> | undefined;
 
-  constructor(documents: Documents<vscode.TextDocument>, sessionsEnded: (ids: readonly string[]) => void) {
-    this.#documents = documents;
-    this.#sessionsEnded = sessionsEnded;
+  constructor(parts: Parts) {
+    this.#parts = parts;
   }
 
   /** The callback that crosses the boundary. It has to be an async function: a bare thenable is refused there. */
@@ -59,8 +84,14 @@ export class Editor {
         return packWorkspaceSymbols(await run("vscode.executeWorkspaceSymbolProvider", JSON.parse(request).query));
       case QUESTION.diagnostics:
         return packDiagnostics(vscode.languages.getDiagnostics());
+      case QUESTION.documentDiagnostics:
+        return this.#documentDiagnostics(JSON.parse(request));
+      case QUESTION.ready:
+        return this.#ready(JSON.parse(request));
+      case QUESTION.mainDocuments:
+        return packMainDocuments(await this.#parts.mainDocuments());
       case QUESTION.sessionsEnded:
-        this.#sessionsEnded(JSON.parse(request));
+        this.#parts.sessionsEnded(JSON.parse(request));
         return noted();
       default:
         return noProvider();
@@ -75,12 +106,44 @@ export class Editor {
   async #open(request: OpenRequest): Promise<Answer> {
     const uri = vscode.Uri.parse(request.uri, true).toString();
     try {
-      return await this.#documents.use(uri, (document) =>
-        packOpen(document.lineCount, lengthOfLine(document, request.line)),
+      return await this.#parts.documents.use(uri, async (document) =>
+        packOpen({
+          lineCount: document.lineCount,
+          lineLength: lengthOfLine(document, request.line),
+          language: document.languageId,
+          tells: await this.#parts.languages.tells(document.languageId),
+          shown: tabsOf(document).length > 0,
+        }),
       );
-    } catch {
+    } catch (error) {
+      if (error instanceof NotInStep) {
+        throw error;
+      }
       return notFound();
     }
+  }
+
+  #ready(request: DocumentRequest): Promise<Answer> {
+    const uri = vscode.Uri.parse(request.uri, true).toString();
+    return this.#parts.documents.use(uri, async (document) => packReady(await this.#parts.languages.ready(document)));
+  }
+
+  #documentDiagnostics(request: DocumentRequest): Promise<Answer> {
+    const { documents, languages, analysis } = this.#parts;
+    const uri = vscode.Uri.parse(request.uri, true).toString();
+    return documents.use(uri, async (document) => {
+      const now = await languages.diagnostics(document);
+      if (now === undefined) {
+        const published = async (): Promise<Answer> => {
+          await analysis.documentSettled(uri);
+          return packDiagnostics(vscode.languages.getDiagnostics());
+        };
+        const isUnseen = tabsOf(document).length === 0 && !isReported(uri);
+        return this.mayOpenTabs && isUnseen ? inTab(document, published) : published();
+      }
+      const others = vscode.languages.getDiagnostics().filter(([other]) => other.toString() !== uri);
+      return packDiagnostics([...others, [document.uri, now]]);
+    });
   }
 
   #at(place: Place, pack: Pack, command: string): Promise<Answer> {
@@ -90,7 +153,7 @@ export class Editor {
   /** Asks the providers of a document's language, with the document held open. */
   async #about(request: DocumentRequest, pack: Pack, command: string, ...more: unknown[]): Promise<Answer> {
     const uri = vscode.Uri.parse(request.uri, true);
-    return this.#documents.use(uri.toString(), async (document) => {
+    return this.#parts.documents.use(uri.toString(), async (document) => {
       const items = await run(command, uri, ...more);
       if (Array.isArray(items) && items.length === 0 && !this.#isDeclared(document.languageId)) {
         return noProvider();
@@ -104,7 +167,7 @@ export class Editor {
    * this is what it lets us know about who could have answered.
    */
   #isDeclared(languageId: string): boolean {
-    this.#languages ??= declaredLanguages();
+    this.#languages ??= declaredLanguages(vscode.extensions.all);
     return this.#languages.has(languageId);
   }
 }
@@ -135,15 +198,7 @@ function lengthOfLine(document: vscode.TextDocument, line: number | null | undef
   return isThere ? document.lineAt(line).text.length : undefined;
 }
 
-function declaredLanguages(): ReadonlySet<string> {
-  const languages = new Set<string>();
-  for (const extension of vscode.extensions.all) {
-    const declared: unknown = extension.packageJSON?.contributes?.languages;
-    for (const language of Array.isArray(declared) ? declared : []) {
-      if (typeof language?.id === "string") {
-        languages.add(language.id);
-      }
-    }
-  }
-  return languages;
+/** Whether anybody has published diagnostics for the document, be it none. */
+function isReported(uri: string): boolean {
+  return vscode.languages.getDiagnostics().some(([reported]) => reported.toString() === uri);
 }

@@ -1,16 +1,21 @@
 import * as vscode from "vscode";
 import { loadAddon } from "./addon.ts";
+import { Analysis } from "./analysis.ts";
 import { Changes } from "./changes.ts";
+import { clock } from "./clock.ts";
 import { registerCommands } from "./commands.ts";
 import { Consents } from "./consents.ts";
 import { Documents } from "./documents.ts";
 import { documentHost, Editor } from "./editor.ts";
 import { type InstalledExtension, installationId, watchInstallation } from "./installation.ts";
+import { Languages } from "./languages.ts";
 import { Lifecycle, type State } from "./lifecycle.ts";
 import { Log } from "./log.ts";
 import { Status, whyNot } from "./status.ts";
 import { TargetReader } from "./target.ts";
 import { Tokens, workspaceIdentity } from "./tokens.ts";
+import { TypeScriptAdapter } from "./typescript.ts";
+import { WarmUp } from "./warm-up.ts";
 
 /** Keys of the workspace's state. */
 const LAST_PORT = "port";
@@ -30,8 +35,17 @@ export function activate(context: vscode.ExtensionContext): void {
   const log = new Log(channel);
   const status = new Status();
   const documents = new Documents(documentHost, () => lifecycle.bump("text"));
-  const editor = new Editor(documents, (ids) => void workspaceState.update(ENDED_SESSIONS, ids));
-  const changes = new Changes((epoch) => lifecycle.bump(epoch), documents);
+  const analysis = new Analysis(clock);
+  const languages = new Languages(analysis, [new TypeScriptAdapter(clock)]);
+  const warmUp = new WarmUp({ documents, languages, show: (names) => status.warmingUp(names) });
+  const editor = new Editor({
+    documents,
+    analysis,
+    languages,
+    mainDocuments: () => warmUp.mainDocuments(),
+    sessionsEnded: (ids) => void workspaceState.update(ENDED_SESSIONS, ids),
+  });
+  const changes = new Changes((epoch) => lifecycle.bump(epoch), documents, analysis);
   const consents = new Consents(workspaceState, () => void lifecycle.update());
   const installed: InstalledExtension = {
     id: extension.id,
@@ -47,6 +61,8 @@ export function activate(context: vscode.ExtensionContext): void {
     log,
     consents,
     changes,
+    editor,
+    warmUp,
     isInstalled: () => isInstalled,
     tokens: () => tokens.get(),
     memory: () => ({
@@ -61,7 +77,12 @@ export function activate(context: vscode.ExtensionContext): void {
     show: (state) => {
       status.show(state);
       report(state, log);
-      if (state.kind === "running" && workspaceState.get(LAST_PORT) !== state.port) {
+      if (state.kind !== "running") {
+        warmUp.stop();
+        return;
+      }
+      warmUp.start();
+      if (workspaceState.get(LAST_PORT) !== state.port) {
         void workspaceState.update(LAST_PORT, state.port);
       }
     },
@@ -76,7 +97,10 @@ export function activate(context: vscode.ExtensionContext): void {
     changes,
     registerCommands({ lifecycle, channel, tokens: () => tokens.get() }),
     vscode.workspace.onDidGrantWorkspaceTrust(update),
-    vscode.workspace.onDidChangeWorkspaceFolders(update),
+    vscode.workspace.onDidChangeWorkspaceFolders(() => {
+      warmUp.workspaceChanged();
+      update();
+    }),
     vscode.workspace.onDidChangeConfiguration((event) => {
       if (event.affectsConfiguration("mcpLspGateway")) {
         update();
@@ -87,7 +111,11 @@ export function activate(context: vscode.ExtensionContext): void {
         update();
       }
     }),
-    vscode.extensions.onDidChange(() => editor.forgetLanguages()),
+    vscode.extensions.onDidChange(() => {
+      editor.forgetLanguages();
+      languages.extensionsChanged();
+      warmUp.workspaceChanged();
+    }),
   );
   update();
   void watchInstallation(installed, (still) => {

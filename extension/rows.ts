@@ -24,10 +24,20 @@ export const QUESTION = {
   documentSymbols: 5,
   /** `{query}`: answered by `packWorkspaceSymbols`. */
   workspaceSymbols: 6,
+  /** `{uri}`: wait until the language of the document is ready, or believed to be; answered by `packReady`. */
+  ready: 7,
   /** Every diagnostic that is published, with nothing to say about which: answered by `packDiagnostics`. */
   diagnostics: 8,
   /** `["id", …]`: every session that has ended and is still remembered, to be kept across a reload. Any answer will do. */
   sessionsEnded: 9,
+  /** `{}`: open a document of each main language of the workspace; answered by `packMainDocuments`. */
+  mainDocuments: 10,
+  /**
+   * `{uri}`: wait until what is known of the document's diagnostics is up to date. Answered by `packDiagnostics`, as the
+   * question for every diagnostic is, with those of this document brought up to date; if nobody has reported on it, it is
+   * not among them.
+   */
+  documentDiagnostics: 11,
 } as const;
 
 const ABSENT = 0xffff_ffff;
@@ -48,16 +58,54 @@ export function noted(): Answer {
   return { outcome: 0, text: "", cells: new Uint32Array(1) };
 }
 
-/**
- * What is known of an open document.
- *
- * @param lineLength UTF-16 length of the line asked about without its line break; undefined if there is no such line
- */
-export function packOpen(lineCount: number, lineLength: number | undefined): Answer {
-  const cells = new Uint32Array(3);
-  cells[1] = wholeNumber(lineCount, 0, "lineCount");
-  cells[2] = lineLength === undefined ? ABSENT : wholeNumber(lineLength, 0, "lineLength");
-  return { outcome: 0, text: "", cells };
+export interface OpenDocument {
+  readonly lineCount: number;
+  /** UTF-16 length of the line asked about without its line break; undefined if there is no such line. */
+  readonly lineLength: number | undefined;
+  /** The editor's id of its language. */
+  readonly language: string;
+  /** Whether the language's extension can be asked if it is ready. */
+  readonly tells: boolean;
+  /** Whether an editor tab shows the document. */
+  readonly shown: boolean;
+}
+
+/** What is known of an open document: a row of line count, line length, language, `tells` and `shown`. */
+export function packOpen({ lineCount, lineLength, language, tells, shown }: OpenDocument): Answer {
+  const strings = new Strings();
+  const row = Uint32Array.of(
+    wholeNumber(lineCount, 0, "lineCount"),
+    lineLength === undefined ? ABSENT : wholeNumber(lineLength, 0, "lineLength"),
+    strings.index(language),
+    Number(tells),
+    Number(shown),
+  );
+  return strings.answer(row);
+}
+
+/** Whether something has shown that the language is ready, or it is only believed to be, after a time without a sign. */
+export function packReady(signalled: boolean): Answer {
+  return new Strings().answer(Uint32Array.of(Number(signalled)));
+}
+
+/** An open document that stands for its language. */
+export interface MainDocument {
+  readonly uri: string;
+  /** The editor's id of its language. */
+  readonly language: string;
+  /** Whether the language's extension can be asked if it is ready. */
+  readonly tells: boolean;
+}
+
+/** A row of URI, language and `tells` for each document. */
+export function packMainDocuments(documents: readonly MainDocument[]): Answer {
+  const strings = new Strings();
+  const rows = documents.flatMap(({ uri, language, tells }) => [
+    strings.index(uri),
+    strings.index(language),
+    Number(tells),
+  ]);
+  return strings.answer(Uint32Array.from(rows));
 }
 
 /** Packs an array of `Location`. Throws a TypeError that names the item and the field if it is anything else. */

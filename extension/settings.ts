@@ -47,6 +47,8 @@ export interface Settings {
   readonly maxResponseBytes: number;
   readonly requestTimeoutMs: number;
   readonly watchIgnore: readonly string[];
+  readonly warmUp: boolean;
+  readonly openTab: boolean;
   readonly logLevel: LogLevel;
 }
 
@@ -119,12 +121,16 @@ export function readSettings(configuration: Configuration): { settings: Settings
     return entries(name, fallback, check).map(({ text }) => text);
   }
 
-  const enabled = configuration.get("enabled") ?? true;
-  if (typeof enabled !== "boolean") {
-    problems.push(
-      "mcpLspGateway.enabled is neither true nor false, so the gateway stays off: set it to true or false.",
-    );
+  function flag(name: string, fallback: boolean, otherwise: string): boolean {
+    const value = configuration.get(name) ?? fallback;
+    if (typeof value !== "boolean") {
+      problems.push(`mcpLspGateway.${name} is neither true nor false, so ${otherwise}: set it to true or false.`);
+      return false;
+    }
+    return value;
   }
+
+  const enabled = flag("enabled", true, "the gateway stays off");
   const level = configuration.get("logLevel") ?? "info";
   const logLevel = LOG_LEVELS.find((known) => known === level);
   if (logLevel === undefined) {
@@ -136,7 +142,7 @@ export function readSettings(configuration: Configuration): { settings: Settings
   const own = configuration.inspect("additionalAllowedRoots")?.globalValue;
   const ownRoots = new Set<unknown>(Array.isArray(own) ? own : []);
   const settings: Settings = {
-    enabled: enabled === true,
+    enabled,
     port: number("port"),
     additionalAllowedRoots: entries("additionalAllowedRoots", [], (text) =>
       isAbsolute(text) ? undefined : "an absolute path such as /home/me/library",
@@ -150,6 +156,8 @@ export function readSettings(configuration: Configuration): { settings: Settings
     watchIgnore: texts("watch.ignore", DEFAULT_IGNORE, (text) =>
       text.trim() === "" ? "a glob pattern such as **/dist/**" : undefined,
     ),
+    warmUp: flag("warmUp", true, "no language server is started ahead"),
+    openTab: flag("diagnostics.openTab", false, "no tab is opened"),
     logLevel: logLevel ?? "info",
   };
   return { settings, problems };

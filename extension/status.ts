@@ -4,16 +4,29 @@ import type { State } from "./lifecycle.ts";
 /** Shows the port, or why there is none. */
 export class Status implements vscode.Disposable {
   readonly #item: vscode.StatusBarItem;
+  #state: State = { kind: "starting" };
+  #warmingUp: readonly string[] = [];
 
   constructor() {
     this.#item = vscode.window.createStatusBarItem("mcpLspGateway.status", vscode.StatusBarAlignment.Right, 0);
     this.#item.name = "MCP LSP Gateway";
-    this.show({ kind: "starting" });
+    this.#draw();
     this.#item.show();
   }
 
   show(state: State): void {
-    const { text, tooltip, command, failed } = describe(state);
+    this.#state = state;
+    this.#draw();
+  }
+
+  /** Languages by their names, whose servers are not ready yet. */
+  warmingUp(languages: readonly string[]): void {
+    this.#warmingUp = languages;
+    this.#draw();
+  }
+
+  #draw(): void {
+    const { text, tooltip, command, failed } = describe(this.#state, this.#warmingUp);
     this.#item.text = text;
     this.#item.tooltip = tooltip;
     this.#item.command = command;
@@ -34,7 +47,7 @@ interface Description {
 }
 
 /** What a state looks like: a few words, and the sentence that says what to do. */
-function describe(state: State): Description {
+function describe(state: State, warmingUp: readonly string[]): Description {
   switch (state.kind) {
     case "starting":
       return {
@@ -44,11 +57,11 @@ function describe(state: State): Description {
       };
     case "running":
       return {
-        text: `$(plug) MCP ${state.port}`,
-        tooltip:
-          state.port === state.wished
-            ? `MCP LSP Gateway listens on port ${state.port}; click to copy the configuration for a client.`
-            : `MCP LSP Gateway listens on port ${state.port}, as ${state.wished} is taken; click to copy the configuration for a client.`,
+        text: `$(${warmingUp.length === 0 ? "plug" : "loading~spin"}) MCP ${state.port}`,
+        tooltip: [
+          `MCP LSP Gateway listens on port ${state.port}${state.port === state.wished ? "" : `, as ${state.wished} is taken`}; click to copy the configuration for a client.`,
+          ...(warmingUp.length === 0 ? [] : [`Warming up ${warmingUp.join(", ")}: answers may take a few seconds.`]),
+        ].join(" "),
         command: "mcpLspGateway.copyClientConfiguration",
       };
     case "untrusted":

@@ -2,12 +2,14 @@ import { realpath, stat } from "node:fs/promises";
 import * as vscode from "vscode";
 import type { Changes } from "./changes.ts";
 import type { Consents } from "./consents.ts";
+import type { Editor } from "./editor.ts";
 import type { Target } from "./lifecycle.ts";
 import { type Log, nameOf } from "./log.ts";
 import { portCandidates } from "./ports.ts";
 import { admitRoots } from "./roots.ts";
 import { readSettings } from "./settings.ts";
 import type { Tokens } from "./tokens.ts";
+import type { WarmUp } from "./warm-up.ts";
 
 /** What this workspace remembers from one window to the next. */
 export interface Memory {
@@ -21,6 +23,8 @@ export interface Parts {
   readonly log: Log;
   readonly consents: Consents;
   readonly changes: Changes;
+  readonly editor: Editor;
+  readonly warmUp: WarmUp;
   isInstalled(): boolean;
   memory(): Memory;
   tokens(): Promise<Tokens>;
@@ -36,9 +40,11 @@ export class TargetReader {
   }
 
   async read(): Promise<Target> {
-    const { version, workspace, log, consents, changes } = this.#parts;
+    const { version, workspace, log, consents, changes, editor, warmUp } = this.#parts;
     const { settings, problems } = readSettings(vscode.workspace.getConfiguration("mcpLspGateway"));
     log.level = settings.logLevel;
+    editor.mayOpenTabs = settings.openTab;
+    warmUp.isWanted = settings.warmUp;
     const reason = !this.#parts.isInstalled()
       ? "uninstalled"
       : !vscode.workspace.isTrusted

@@ -20,6 +20,7 @@ interface Rule {
 }
 
 const EDITOR = "extension/editor.ts";
+const TYPESCRIPT = "extension/typescript.ts";
 
 const RULES: readonly Rule[] = [
   {
@@ -36,7 +37,12 @@ const RULES: readonly Rule[] = [
   {
     says: `only ${EDITOR} asks language features`,
     line: /["'`](vscode\.execute\w*|_?typescript\.\w+)["'`]/,
-    within: (file) => file.startsWith("extension/") && file !== EDITOR,
+    within: (file) => file.startsWith("extension/") && file !== EDITOR && file !== TYPESCRIPT,
+  },
+  {
+    says: `${TYPESCRIPT} asks the language server if it is ready and for diagnostics, and nothing else`,
+    line: /["'`](vscode\.execute\w*|_?typescript\.(?!tsserverRequest["'`])\w+)["'`]/,
+    within: (file) => file === TYPESCRIPT,
   },
   {
     says: `${EDITOR} asks what a tool answers and nothing that edits`,

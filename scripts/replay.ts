@@ -20,7 +20,9 @@ import {
   packDocumentSymbols,
   packHovers,
   packLocations,
+  packMainDocuments,
   packOpen,
+  packReady,
   packTargets,
   packWorkspaceSymbols,
   QUESTION,
@@ -42,6 +44,9 @@ const MOST_BYTES = 50 * 1024 * 1024;
 
 /** How long the gateway may take to stop. */
 const GOODBYE = 1_000;
+
+/** The language of every document, whose extension is in the provider file. */
+const LANGUAGE = "replay";
 
 /** How many odd items are told one by one. */
 const TOLD_ODDITIES = 20;
@@ -111,7 +116,13 @@ async function answer(question: number, request: string): Promise<Native.Answer>
     case QUESTION.workspaceSymbols:
       return replay("workspaceSymbols", packWorkspaceSymbols);
     case QUESTION.diagnostics:
+    case QUESTION.documentDiagnostics:
       return replay("diagnostics", packDiagnostics);
+    case QUESTION.ready:
+      // What is in the file is all there will ever be.
+      return packReady(true);
+    case QUESTION.mainDocuments:
+      return packMainDocuments([]);
     case QUESTION.sessionsEnded:
       return noted();
     default:
@@ -132,7 +143,12 @@ async function replay(question: Question, pack: (items: unknown) => Native.Answe
 /** Reads the document from disk, and counts lines and characters as VS Code does. */
 async function openDocument({ uri, line }: { uri: string; line?: number | null }): Promise<Native.Answer> {
   const lines = await linesOf(uri);
-  return lines === undefined ? notFound() : packOpen(lines.length, lines[line ?? -1]?.length);
+  if (lines === undefined) {
+    return notFound();
+  }
+  // Shown in a tab, so that a file without diagnostics is one that has none.
+  const document = { language: LANGUAGE, tells: false, shown: true };
+  return packOpen({ lineCount: lines.length, lineLength: lines[line ?? -1]?.length, ...document });
 }
 
 /** The lines of a text file; undefined if there is none, or something that is not text. */

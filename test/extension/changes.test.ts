@@ -1,9 +1,11 @@
 import assert from "node:assert/strict";
 import { beforeEach, test } from "node:test";
 import { URI } from "vscode-uri";
+import { FakeClock } from "./fake-clock.ts";
 import { editor } from "./stand-in-vscode.ts";
 
 const { Changes } = await import("../../extension/changes.ts");
+const { Analysis } = await import("../../extension/analysis.ts");
 const { Documents } = await import("../../extension/documents.ts");
 const { documentHost } = await import("../../extension/editor.ts");
 
@@ -11,14 +13,19 @@ const A = "file:///w/a.ts";
 const B = "file:///w/b.ts";
 
 let bumps: string[];
+let clock: FakeClock;
+let analysis: InstanceType<typeof Analysis>;
 
 beforeEach(() => {
   editor.reset();
   bumps = [];
+  clock = new FakeClock();
+  analysis = new Analysis(clock);
 });
 
 function watch(): InstanceType<typeof Changes> {
-  return new Changes((epoch) => bumps.push(epoch), new Documents(documentHost, () => bumps.push("text")));
+  const documents = new Documents(documentHost, () => bumps.push("text"));
+  return new Changes((epoch) => bumps.push(epoch), documents, analysis);
 }
 
 function diagnostic(message: string): object {
@@ -137,6 +144,28 @@ test("what others write on disk counts under each root, unless it is ignored and
   editor.documents.push({ uri: ignored, languageId: "log", lines: [] });
   editor.fire("onDidChange", ignored);
   assert.deepEqual(bumps, ["fs"]);
+});
+
+test("who waits for a language or a document learns of opened documents, their changes, and what is published", async () => {
+  const document = { uri: URI.parse(A), languageId: "c", isClosed: false };
+  editor.documents.push({ uri: URI.parse(B), languageId: "d", lines: [] });
+  editor.diagnostics.set(B, []);
+  watch();
+  editor.fire("onDidOpenTextDocument", document);
+  await clock.pass(1_000);
+  assert.equal(await analysis.languageSettled("d"), true, "It was open, and published for, before.");
+
+  let isSettled = false;
+  publish({ [A]: [] });
+  editor.fire("onDidChangeTextDocument", { document, contentChanges: [{}] });
+  const settling = analysis.documentSettled(A).then(() => {
+    isSettled = true;
+  });
+  await clock.pass(1_000);
+  assert.equal(isSettled, false, "What was published is about the text before the change.");
+  publish({ [A]: [] });
+  await clock.pass(250);
+  await settling;
 });
 
 test("nothing counts after the end", () => {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { beforeEach, test } from "node:test";
-import { Documents, HELD_FOR_MS, MOST_HELD, type TextDocumentLike } from "../../extension/documents.ts";
+import { Documents, HELD_FOR_MS, MOST_HELD, NotInStep, type TextDocumentLike } from "../../extension/documents.ts";
+import { FakeClock, settled } from "./fake-clock.ts";
 
 class FakeDocument implements TextDocumentLike {
   isClosed = false;
@@ -24,9 +25,13 @@ class FakeEditor {
   readonly open = new Map<string, FakeDocument>();
   opens = 0;
   bumps = 0;
-  time = 0;
+  readonly clock = new FakeClock();
+  /** How often a file was read. */
+  reads = 0;
   /** What a document's text is when it is opened, if not that of the disk. */
-  backup: string | undefined;
+  text: string | undefined;
+  /** Whether that is one that nobody has saved. */
+  isBackup = false;
 
   readonly documents = new Documents<FakeDocument>(
     {
@@ -39,13 +44,15 @@ class FakeEditor {
         return this.show(uri);
       },
       textOnDisk: async (document) => {
+        this.reads++;
         const text = this.disk.get(document.uri.toString());
         if (text === undefined) {
           throw new Error("no such file");
         }
         return text;
       },
-      now: () => this.time,
+      stampOnDisk: async (document) => this.disk.get(document.uri.toString()),
+      ...this.clock,
     },
     () => {
       this.bumps++;
@@ -58,7 +65,8 @@ class FakeEditor {
     if (text === undefined) {
       throw new Error("no such file");
     }
-    const document = new FakeDocument(uri, this.backup ?? text);
+    const document = new FakeDocument(uri, this.text ?? text);
+    document.isDirty = this.isBackup;
     this.open.set(uri, document);
     this.opens++;
     this.documents.opened(document);
@@ -71,6 +79,14 @@ class FakeEditor {
     this.open.delete(uri);
     document.isClosed = true;
     this.documents.closed(document);
+  }
+
+  /** The editor gives an open document another text. */
+  change(uri: string, text: string): void {
+    const document = this.open.get(uri);
+    assert(document);
+    document.text = text;
+    this.documents.changed(document);
   }
 
   ask(uri: string): Promise<string> {
@@ -86,9 +102,6 @@ beforeEach(() => {
   editor.disk.set(A, "one\ntwo\n");
 });
 
-/** Lets everything that is under way come to its end. */
-const settled = () => new Promise((resolve) => setImmediate(resolve));
-
 test("an open by somebody counts, and so does its close", () => {
   editor.show(A);
   assert.equal(editor.bumps, 1);
@@ -100,24 +113,25 @@ test("an open by the gateway does not count, and neither does its close", async 
   assert.equal(await editor.ask(A), "one\ntwo\n");
   assert.equal(await editor.ask(A), "one\ntwo\n");
   assert.equal(editor.opens, 1);
-  editor.time += HELD_FOR_MS;
+  editor.clock.time += HELD_FOR_MS;
   editor.close(A);
   await settled();
   assert.equal(editor.bumps, 0);
 });
 
 test("an open by the gateway counts if the text differs from the disk, before the question is answered", async () => {
-  editor.backup = "one\ntwo and a half\n";
+  editor.text = "one\ntwo and a half\n";
+  editor.isBackup = true;
   const bumps = await editor.documents.use(A, () => editor.bumps);
   assert.equal(bumps, 1);
-  editor.time += HELD_FOR_MS;
+  editor.clock.time += HELD_FOR_MS;
   editor.close(A);
   assert.equal(editor.bumps, 2);
 });
 
 test("a byte order mark and other line endings are no difference", async () => {
   editor.disk.set(A, "\uFEFFone\r\ntwo\n\rthree");
-  editor.backup = "one\r\ntwo\r\n\r\nthree";
+  editor.text = "one\r\ntwo\r\n\r\nthree";
   await editor.ask(A);
   assert.equal(editor.bumps, 0);
 });
@@ -127,7 +141,7 @@ test("a close by the gateway counts if the text has come to differ from the disk
   const document = editor.open.get(A);
   assert(document);
   document.text = "something else";
-  editor.time += HELD_FOR_MS;
+  editor.clock.time += HELD_FOR_MS;
   editor.close(A);
   await settled();
   assert.equal(editor.bumps, 1);
@@ -141,7 +155,7 @@ test("an open by somebody while the gateway asks about another document counts",
 
 test("an open by somebody after the gateway's question counts", async () => {
   await editor.ask(A);
-  editor.time += HELD_FOR_MS;
+  editor.clock.time += HELD_FOR_MS;
   editor.close(A);
   editor.show(A);
   await settled();
@@ -150,7 +164,7 @@ test("an open by somebody after the gateway's question counts", async () => {
 
 test("a document in use is opened again when the editor lets go of it, without a count", async () => {
   await editor.ask(A);
-  editor.time += 180_000;
+  editor.clock.time += 180_000;
   editor.close(A);
   await settled();
   assert.equal(editor.open.has(A), true);
@@ -169,7 +183,7 @@ test("a document of somebody that is in use is opened again when they close it, 
 
 test("a document that was pushed out by others is not fought for", async () => {
   await editor.ask(A);
-  editor.time += 5_000;
+  editor.clock.time += 5_000;
   editor.close(A);
   await settled();
   assert.equal(editor.open.has(A), false);
@@ -177,10 +191,10 @@ test("a document that was pushed out by others is not fought for", async () => {
 
 test("ten minutes after its last use a document is let go", async () => {
   await editor.ask(A);
-  editor.time += 180_000;
+  editor.clock.time += 180_000;
   editor.close(A);
   await settled();
-  editor.time += HELD_FOR_MS - 180_000;
+  editor.clock.time += HELD_FOR_MS - 180_000;
   editor.close(A);
   await settled();
   assert.equal(editor.open.has(A), false);
@@ -192,7 +206,7 @@ test("the documents asked about last are held, and no more than the limit", asyn
     editor.disk.set(uri, uri);
     await editor.ask(uri);
   }
-  editor.time += 180_000;
+  editor.clock.time += 180_000;
   for (const uri of uris) {
     editor.close(uri);
   }
@@ -203,7 +217,7 @@ test("the documents asked about last are held, and no more than the limit", asyn
 test("a document that can no longer be opened is given up", async () => {
   await editor.ask(A);
   editor.disk.delete(A);
-  editor.time += 180_000;
+  editor.clock.time += 180_000;
   editor.close(A);
   await settled();
   await assert.rejects(editor.ask(A));
@@ -216,4 +230,75 @@ test("a change of language counts, on a held document too", async () => {
   editor.documents.closed(document);
   editor.documents.opened(document);
   assert.equal(editor.bumps, 2);
+});
+
+test("a document that another program has written is asked about only once the editor has its new text", async () => {
+  await editor.ask(A);
+  editor.disk.set(A, "three\n");
+  let answer: string | undefined;
+  const asked = editor.ask(A).then((text) => {
+    answer = text;
+  });
+  await editor.clock.pass(5_000);
+  assert.equal(answer, undefined);
+
+  editor.change(A, "half of thr");
+  await settled();
+  assert.equal(answer, undefined, "A change that leads elsewhere is not the one.");
+  editor.change(A, "three\n");
+  await asked;
+  assert.equal(answer, "three\n");
+  assert.equal(editor.clock.timers, 0);
+});
+
+test("a document that somebody opened before the file was written is waited for as well", async () => {
+  editor.show(A);
+  editor.disk.set(A, "three\n");
+  const asked = editor.ask(A);
+  await settled();
+  editor.change(A, "three\n");
+  assert.equal(await asked, "three\n");
+});
+
+test("a change that comes while the file is being read is not missed", async () => {
+  await editor.ask(A);
+  editor.disk.set(A, "three\n");
+  const asked = editor.ask(A);
+  editor.change(A, "three\n");
+  assert.equal(await asked, "three\n");
+});
+
+test("after 10 s without the new text the question fails, and says why", async () => {
+  await editor.ask(A);
+  editor.disk.set(A, "three\n");
+  const asked = assert.rejects(editor.ask(A), NotInStep);
+  await editor.clock.pass(10_000);
+  await asked;
+});
+
+test("a document with changes that nobody has saved is not waited for, nor one in which somebody begins to type", async () => {
+  const document = editor.show(A);
+  document.isDirty = true;
+  document.text = "typed";
+  assert.equal(await editor.ask(A), "typed");
+
+  document.isDirty = false;
+  const asked = editor.ask(A);
+  await settled();
+  document.isDirty = true;
+  editor.change(A, "typed more");
+  assert.equal(await asked, "typed more");
+});
+
+test("a document whose file is gone is not waited for", async () => {
+  await editor.ask(A);
+  editor.disk.delete(A);
+  assert.equal(await editor.ask(A), "one\ntwo\n");
+});
+
+test("a file that nobody has written since is not read again", async () => {
+  await editor.ask(A);
+  const { reads } = editor;
+  await editor.ask(A);
+  assert.equal(editor.reads, reads);
 });

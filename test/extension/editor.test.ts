@@ -1,11 +1,15 @@
 import assert from "node:assert/strict";
 import { beforeEach, test } from "node:test";
 import { URI } from "vscode-uri";
+import type { LanguageAdapter } from "../../extension/languages.ts";
 import { QUESTION } from "../../extension/rows.ts";
-import { editor, Position } from "./stand-in-vscode.ts";
+import { FakeClock } from "./fake-clock.ts";
+import { editor, Position, TabInputText, TabInputTextDiff } from "./stand-in-vscode.ts";
 
+const { Analysis } = await import("../../extension/analysis.ts");
 const { documentHost, Editor } = await import("../../extension/editor.ts");
 const { Documents } = await import("../../extension/documents.ts");
+const { Languages } = await import("../../extension/languages.ts");
 
 const TEXT = "file:///w/a.ts";
 const FILE = URI.parse(TEXT);
@@ -14,7 +18,19 @@ const start = { line: 1, character: 2 };
 const range = { start, end: start };
 const place = { uri: TEXT, line: 3, character: 4 };
 
+/** Of TypeScript, once `adapted` holds what it answers. */
+const adapter: LanguageAdapter = {
+  languages: new Set(["typescript"]),
+  isUsable: async () => adapted.length > 0,
+  ready: async () => adapted[0]?.ready ?? false,
+  diagnostics: async () => adapted[0]?.diagnostics as [] | undefined,
+};
+
 let ended: (readonly string[])[];
+let clock: FakeClock;
+let analysis: InstanceType<typeof Analysis>;
+let languages: InstanceType<typeof Languages>;
+let adapted: { readonly ready?: boolean; readonly diagnostics?: readonly object[] }[];
 let asked: InstanceType<typeof Editor>;
 
 beforeEach(() => {
@@ -22,7 +38,17 @@ beforeEach(() => {
   editor.documents.push({ uri: FILE, languageId: "typescript", lines: ["", "two 😀"] });
   editor.languages.push("typescript");
   ended = [];
-  asked = new Editor(new Documents(documentHost, () => {}), (ids) => ended.push(ids));
+  clock = new FakeClock();
+  analysis = new Analysis(clock);
+  adapted = [];
+  languages = new Languages(analysis, [adapter]);
+  asked = new Editor({
+    documents: new Documents({ ...documentHost, ...clock, stampOnDisk: async () => undefined }, () => {}),
+    analysis,
+    languages,
+    mainDocuments: async () => [{ uri: TEXT, language: "typescript", tells: true }],
+    sessionsEnded: (ids) => ended.push(ids),
+  });
 });
 
 function ask(question: number, request: unknown) {
@@ -103,12 +129,79 @@ test("nothing found is an empty answer, and no provider where no extension decla
 });
 
 test("a document is opened with or without a line to look at", async () => {
-  const open = async (request: object) => [...(await ask(QUESTION.open, { uri: TEXT, ...request })).cells];
+  const open = async (request: object) => {
+    const { text, cells } = await ask(QUESTION.open, { uri: TEXT, ...request });
+    assert.equal(text, "typescript");
+    return [...cells].slice(2);
+  };
 
-  assert.deepEqual(await open({ line: 1 }), [0, 2, 6]);
-  assert.deepEqual(await open({ line: 0 }), [0, 2, 0]);
-  assert.deepEqual(await open({ line: 2 }), [0, 2, ABSENT]);
-  assert.deepEqual(await open({}), [0, 2, ABSENT]);
+  assert.deepEqual(await open({ line: 1 }), [2, 6, 0, 0, 0]);
+  assert.deepEqual(await open({ line: 0 }), [2, 0, 0, 0, 0]);
+  assert.deepEqual(await open({ line: 2 }), [2, ABSENT, 0, 0, 0]);
+  assert.deepEqual(await open({}), [2, ABSENT, 0, 0, 0]);
+});
+
+test("an open document says whether its language tells when it is ready, and whether a tab shows it", async () => {
+  const facts = async () => [...(await ask(QUESTION.open, { uri: TEXT })).cells].slice(-2);
+
+  editor.tabs.push(new TabInputText(URI.parse("file:///w/b.ts")), new TabInputTextDiff(FILE, URI.parse("git:/w/a.ts")));
+  assert.deepEqual(await facts(), [0, 0]);
+  editor.tabs.push(new TabInputTextDiff(URI.parse("git:/w/a.ts"), FILE));
+  assert.deepEqual(await facts(), [0, 1]);
+  editor.tabs = [new TabInputText(FILE)];
+  assert.deepEqual(await facts(), [0, 1]);
+
+  adapted.push({});
+  languages.extensionsChanged();
+  assert.deepEqual(await facts(), [1, 1]);
+});
+
+test("a language is ready when its adapter says so, and without one when its diagnostics have come to rest", async () => {
+  const ready = async () => [...(await ask(QUESTION.ready, { uri: TEXT })).cells];
+  analysis.opened(TEXT, "typescript");
+
+  const believed = ready();
+  await clock.pass(20_000);
+  assert.deepEqual(await believed, [0, 0]);
+  analysis.published(TEXT);
+  await clock.pass(1_000);
+  assert.deepEqual(await ready(), [0, 1]);
+
+  adapted.push({ ready: false });
+  languages.extensionsChanged();
+  assert.deepEqual(await ready(), [0, 0]);
+});
+
+test("the main documents are handed on", async () => {
+  const { text, cells } = await ask(QUESTION.mainDocuments, {});
+  assert.equal(text, `${TEXT}typescript`);
+  assert.deepEqual([...cells], [2, 14, 10, 0, 1, 1]);
+});
+
+test("without an adapter, a document's diagnostics are those that are published once they have come to rest", async () => {
+  analysis.opened(TEXT, "typescript");
+  let answer: string | undefined;
+  const asking = ask(QUESTION.documentDiagnostics, { uri: TEXT }).then(({ text }) => {
+    answer = text;
+  });
+  await clock.pass(100);
+  editor.diagnostics.set(TEXT, [{ message: "m", range, severity: 1 }]);
+  editor.diagnostics.set("file:///w/clean.ts", []);
+  analysis.published(TEXT);
+  await clock.pass(249);
+  assert.equal(answer, undefined);
+  await clock.pass(1);
+  await asking;
+  assert.equal(answer, `${TEXT}mfile:///w/clean.ts`);
+});
+
+test("the diagnostics that an adapter knows take the place of those that are published for the document", async () => {
+  editor.diagnostics.set(TEXT, [{ message: "old", range, severity: 1 }]);
+  editor.diagnostics.set("file:///w/clean.ts", []);
+  adapted.push({ diagnostics: [{ message: "new", range, severity: 1 }] });
+
+  const { text } = await ask(QUESTION.documentDiagnostics, { uri: TEXT });
+  assert.equal(text, `file:///w/clean.ts${TEXT}new`);
 });
 
 test("a document that cannot be opened is not found, and no provider is asked about it", async () => {

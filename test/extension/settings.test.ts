@@ -43,6 +43,8 @@ test("nothing set gives the defaults and no problem", () => {
       "**/target/**",
       "**/__pycache__/**",
     ],
+    warmUp: true,
+    openTab: false,
     logLevel: "info",
   });
 });

@@ -25,6 +25,8 @@ export const editor = {
   answer: undefined as unknown,
   /** The commands that were run, with their arguments. */
   ran: [] as unknown[][],
+  /** What the tabs hold, all in one group. */
+  tabs: [] as object[],
   /** The languages that installed extensions declare. */
   languages: [] as string[],
   /** What the person chooses when asked, one after the other; then nothing. */
@@ -42,6 +44,7 @@ export const editor = {
       documents: [],
       answer: undefined,
       ran: [],
+      tabs: [],
       languages: [],
       choices: [],
       questions: [],
@@ -98,6 +101,24 @@ export class RelativePattern {
   }
 }
 
+export class TabInputText {
+  readonly uri: URI;
+
+  constructor(uri: URI) {
+    this.uri = uri;
+  }
+}
+
+export class TabInputTextDiff {
+  readonly original: URI;
+  readonly modified: URI;
+
+  constructor(original: URI, modified: URI) {
+    this.original = original;
+    this.modified = modified;
+  }
+}
+
 export const languages = {
   getDiagnostics: (uri?: URI) =>
     uri === undefined
@@ -114,6 +135,11 @@ export const commands = {
 };
 
 export const window = {
+  tabGroups: {
+    get all() {
+      return [{ tabs: editor.tabs.map((input) => ({ input })) }];
+    },
+  },
   showWarningMessage: async (question: string) => {
     editor.questions.push(question);
     return editor.choices.shift();

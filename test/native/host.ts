@@ -13,7 +13,9 @@ import {
   packDocumentSymbols,
   packHovers,
   packLocations,
+  packMainDocuments,
   packOpen,
+  packReady,
   packTargets,
   packWorkspaceSymbols,
   QUESTION,
@@ -130,7 +132,13 @@ function running(): Native.Gateway {
 function ask(question: number, request: string): Promise<Native.Answer> {
   switch (question) {
     case QUESTION.open:
-      return Promise.resolve(packOpen(1000, 1000));
+      return Promise.resolve(
+        packOpen({ lineCount: 1000, lineLength: 1000, language: "typescript", tells: false, shown: true }),
+      );
+    case QUESTION.ready:
+      return Promise.resolve(packReady(true));
+    case QUESTION.mainDocuments:
+      return Promise.resolve(packMainDocuments([]));
     case QUESTION.sessionsEnded:
       ended.push(JSON.parse(request));
       return Promise.reject(new Error("nothing keeps these"));
@@ -143,6 +151,7 @@ function ask(question: number, request: string): Promise<Native.Answer> {
     case QUESTION.workspaceSymbols:
       return behave(packWorkspaceSymbols);
     case QUESTION.diagnostics:
+    case QUESTION.documentDiagnostics:
       return behave(packDiagnostics);
     default:
       return behave(packTargets);

@@ -8,7 +8,9 @@ import {
   packDocumentSymbols,
   packHovers,
   packLocations,
+  packMainDocuments,
   packOpen,
+  packReady,
   packTargets,
   packWorkspaceSymbols,
 } from "../../extension/rows.ts";
@@ -59,6 +61,8 @@ const NONE = [ABSENT, ABSENT, ABSENT, ABSENT];
 function range(startLine: number, startCharacter: number, endLine: number, endCharacter: number) {
   return { start: new Position(startLine, startCharacter), end: new Position(endLine, endCharacter) };
 }
+
+const OPEN = { lineCount: 7, lineLength: undefined, language: "python", tells: false, shown: false };
 
 const PACKERS = {
   locations: packLocations,
@@ -113,9 +117,28 @@ test("a target is a location or a link, and a link's selection may be absent", (
   );
 });
 
-test("an open document is its number of lines and the length of one of them", () => {
-  assert.deepEqual([...packOpen(7, 3).cells], [0, 7, 3]);
-  assert.deepEqual([...packOpen(7, undefined).cells], [0, 7, ABSENT]);
+test("an open document is its number of lines, the length of one of them, its language, and two facts about it", () => {
+  const { outcome, text, cells } = packOpen({ ...OPEN, lineLength: 3, tells: true });
+
+  assert.deepEqual([outcome, text], [0, "python"]);
+  assert.deepEqual([...cells], [1, 6, 7, 3, 0, 1, 0]);
+  assert.deepEqual([...packOpen({ ...OPEN, shown: true }).cells], [1, 6, 7, ABSENT, 0, 0, 1]);
+});
+
+test("a language that was seen to be ready is told from one that is only believed to be", () => {
+  assert.deepEqual([...packReady(true).cells], [0, 1]);
+  assert.deepEqual([...packReady(false).cells], [0, 0]);
+});
+
+test("the main documents are rows of a URI, a language and whether it tells when it is ready", () => {
+  const { outcome, text, cells } = packMainDocuments([
+    { uri: "file:///a", language: "typescript", tells: true },
+    { uri: "file:///ü", language: "c", tells: false },
+  ]);
+
+  assert.deepEqual([outcome, text], [0, "file:///atypescriptfile:///üc"]);
+  assert.deepEqual([...cells], [4, 9, 10, 9, 1, 0, 1, 1, 2, 3, 0]);
+  assert.deepEqual([...packMainDocuments([]).cells], [0]);
 });
 
 test("an empty list has no strings and no rows", () => {
@@ -135,7 +158,10 @@ test("a number too large for the contract is cut to its largest", () => {
   const [uri, location] = ["u", range(0, LARGEST, LARGEST + 1, Number.MAX_VALUE)];
 
   assert.deepEqual([...packLocations([{ uri, range: location }]).cells].slice(3), [0, LARGEST, LARGEST, LARGEST]);
-  assert.deepEqual([...packOpen(Number.POSITIVE_INFINITY, 0).cells], [0, LARGEST, 0]);
+  assert.deepEqual([...packOpen({ ...OPEN, lineCount: Number.POSITIVE_INFINITY }).cells].slice(2, 4), [
+    LARGEST,
+    ABSENT,
+  ]);
 });
 
 test("what is no whole number from 0 is refused, naming the item and the field", () => {

@@ -1,0 +1,162 @@
+import type { Clock } from "./clock.ts";
+
+/** How long nothing may be published for a document, or for a language, until what was published counts as all. */
+export const DOCUMENT_QUIET_MS = 250;
+export const LANGUAGE_QUIET_MS = 1_000;
+
+/** After this long without a sign, nobody is expected to give one any more (D28). */
+export const NO_SIGN_MS = 20_000;
+
+interface Analysed {
+  readonly language: string;
+  /** When it was opened or last changed, by whomever. */
+  readonly changedAt: number;
+  /** When diagnostics were last published for it, if they were after that. */
+  publishedAt: number | undefined;
+}
+
+interface Language {
+  /** When its first document was seen, or extensions came that may know more of it. */
+  since: number;
+  publishedAt: number | undefined;
+  /** Something was published for it, and then nothing for a while. It stays so. */
+  settled: boolean;
+}
+
+/** What somebody waits for: that it is there, or the milliseconds until it may be if nothing happens before. */
+type Look<T> = { readonly found: T } | { readonly wait: number };
+
+/**
+ * How far the editor's extensions have come with the documents that are open, as far as it shows: diagnostics that are
+ * published say that somebody has looked (D28, D29). Nothing is kept of documents that are closed.
+ */
+export class Analysis {
+  readonly #clock: Clock;
+  /** URI -> an open document. */
+  readonly #documents = new Map<string, Analysed>();
+  readonly #languages = new Map<string, Language>();
+  /** Each looks again at what it waits for. */
+  readonly #waiting = new Set<() => void>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  opened(uri: string, language: string): void {
+    const now = this.#clock.now();
+    this.#documents.set(uri, { language, changedAt: now, publishedAt: undefined });
+    if (!this.#languages.has(language)) {
+      this.#languages.set(language, { since: now, publishedAt: undefined, settled: false });
+    }
+    this.#happened();
+  }
+
+  changed(uri: string): void {
+    const document = this.#documents.get(uri);
+    if (document !== undefined) {
+      this.#documents.set(uri, { ...document, changedAt: this.#clock.now(), publishedAt: undefined });
+      this.#happened();
+    }
+  }
+
+  closed(uri: string): void {
+    this.#documents.delete(uri);
+  }
+
+  /** Diagnostics were published for this URI, be they other ones than before or not. */
+  published(uri: string): void {
+    const document = this.#documents.get(uri);
+    if (document === undefined) {
+      return;
+    }
+    const now = this.#clock.now();
+    document.publishedAt = now;
+    const language = this.#languages.get(document.language);
+    if (language !== undefined) {
+      settle(language, now);
+      language.publishedAt = now;
+    }
+    this.#happened();
+  }
+
+  /** Extensions came or went: a language that has given no sign so far gets its time anew. */
+  extensionsChanged(): void {
+    const now = this.#clock.now();
+    for (const language of this.#languages.values()) {
+      language.since = now;
+    }
+    this.#happened();
+  }
+
+  /**
+   * Resolves once diagnostics were published for the document after it was opened or last changed, and then no more for
+   * a while, or nobody is expected to publish any.
+   */
+  documentSettled(uri: string): Promise<void> {
+    const asked = this.#clock.now();
+    return this.#once(() => {
+      const { changedAt = asked, publishedAt } = this.#documents.get(uri) ?? {};
+      const wait =
+        publishedAt === undefined
+          ? this.#remaining(changedAt, NO_SIGN_MS)
+          : this.#remaining(publishedAt, DOCUMENT_QUIET_MS);
+      return wait > 0 ? { wait } : { found: undefined };
+    });
+  }
+
+  /**
+   * Resolves to true once diagnostics were published for documents of the language, and then no more for a while; to
+   * false if that has not happened for so long after its first document that it is not expected to.
+   */
+  languageSettled(language: string): Promise<boolean> {
+    const asked = this.#clock.now();
+    return this.#once(() => {
+      const known = this.#languages.get(language);
+      if (known !== undefined && settle(known, this.#clock.now())) {
+        return { found: true };
+      }
+      const wait = this.#remaining(known?.since ?? asked, NO_SIGN_MS);
+      if (wait <= 0) {
+        return { found: false };
+      }
+      const { publishedAt } = known ?? {};
+      return {
+        wait: publishedAt === undefined ? wait : Math.min(wait, this.#remaining(publishedAt, LANGUAGE_QUIET_MS)),
+      };
+    });
+  }
+
+  #remaining(since: number, milliseconds: number): number {
+    return since + milliseconds - this.#clock.now();
+  }
+
+  #happened(): void {
+    for (const look of this.#waiting) {
+      look();
+    }
+  }
+
+  #once<T>(look: () => Look<T>): Promise<T> {
+    return new Promise((resolve) => {
+      let cancel = (): void => {};
+      const again = (): void => {
+        cancel();
+        const seen = look();
+        if ("found" in seen) {
+          this.#waiting.delete(again);
+          resolve(seen.found);
+        } else {
+          cancel = this.#clock.after(seen.wait, again);
+        }
+      };
+      this.#waiting.add(again);
+      again();
+    });
+  }
+}
+
+/** Takes note of it if nothing was published for the language for long enough, and returns whether that was ever so. */
+function settle(language: Language, now: number): boolean {
+  language.settled ||= language.publishedAt !== undefined && now - language.publishedAt >= LANGUAGE_QUIET_MS;
+  return language.settled;
+}

@@ -1,0 +1,66 @@
+// What the installed extensions say of languages in their manifests. Anybody may have written those.
+
+/** A language of which an installed extension has declared that there is such a one. */
+export interface DeclaredLanguage {
+  /** The editor's id of it. */
+  readonly id: string;
+  /** What people call it. */
+  readonly name: string;
+  /** How the names of its files end, and whole names of files. */
+  readonly extensions: ReadonlySet<string>;
+  readonly filenames: ReadonlySet<string>;
+  /** Whether an extension that has code names it: others only colour it, and nothing answers for it. */
+  readonly isServed: boolean;
+}
+
+/** What VS Code keeps of an installed extension. */
+export interface InstalledExtension {
+  readonly packageJSON: unknown;
+}
+
+/** The languages of all these extensions, each once, by their ids. */
+export function declaredLanguages(extensions: readonly InstalledExtension[]): ReadonlyMap<string, DeclaredLanguage> {
+  const languages = new Map<string, { name: string; extensions: Set<string>; filenames: Set<string> }>();
+  const served = new Set<string>();
+  for (const { packageJSON } of extensions) {
+    const hasCode = typeof field(packageJSON, "main") === "string" || typeof field(packageJSON, "browser") === "string";
+    for (const declared of list(field(field(packageJSON, "contributes"), "languages"))) {
+      const id = field(declared, "id");
+      if (typeof id !== "string") {
+        continue;
+      }
+      const [alias] = texts(field(declared, "aliases"));
+      const language = languages.get(id) ?? { name: alias ?? id, extensions: new Set(), filenames: new Set() };
+      languages.set(id, language);
+      for (const extension of texts(field(declared, "extensions"))) {
+        language.extensions.add(extension);
+      }
+      for (const filename of texts(field(declared, "filenames"))) {
+        language.filenames.add(filename);
+      }
+      if (hasCode) {
+        served.add(id);
+      }
+    }
+    for (const event of hasCode ? texts(field(packageJSON, "activationEvents")) : []) {
+      if (event.startsWith(ON_LANGUAGE)) {
+        served.add(event.slice(ON_LANGUAGE.length));
+      }
+    }
+  }
+  return new Map([...languages].map(([id, language]) => [id, { id, ...language, isServed: served.has(id) }]));
+}
+
+const ON_LANGUAGE = "onLanguage:";
+
+function field(value: unknown, name: string): unknown {
+  return typeof value === "object" && value !== null ? (value as Record<string, unknown>)[name] : undefined;
+}
+
+function list(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+function texts(value: unknown): string[] {
+  return list(value).filter((item) => typeof item === "string");
+}

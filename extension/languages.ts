@@ -1,0 +1,68 @@
+import type * as vscode from "vscode";
+import type { Analysis } from "./analysis.ts";
+
+/** What is known about the extension of a family of languages. */
+export interface LanguageAdapter {
+  /** The editor's ids of its languages. */
+  readonly languages: ReadonlySet<string>;
+  /** Whether its extension is installed and works. */
+  isUsable(): Promise<boolean>;
+  /** Waits until the extension shows that it knows the project of this open document; false if it does not show it. */
+  ready(document: vscode.TextDocument): Promise<boolean>;
+  /** The document's diagnostics as they are now; undefined where only those count that are published. */
+  diagnostics(document: vscode.TextDocument): Promise<readonly vscode.Diagnostic[] | undefined>;
+}
+
+/** Tells when languages are ready (D28): by their adapter where there is one, else by what is published for them. */
+export class Languages {
+  readonly #analysis: Analysis;
+  readonly #adapters: readonly LanguageAdapter[];
+  readonly #usable = new Map<LanguageAdapter, Promise<boolean>>();
+
+  constructor(analysis: Analysis, adapters: readonly LanguageAdapter[]) {
+    this.#analysis = analysis;
+    this.#adapters = adapters;
+  }
+
+  /** To be called when extensions came or went. */
+  extensionsChanged(): void {
+    this.#usable.clear();
+    this.#analysis.extensionsChanged();
+  }
+
+  /** Whether the extension of the language can be asked if it is ready. Starts it to find out. */
+  async tells(language: string): Promise<boolean> {
+    return (await this.#adapter(language)) !== undefined;
+  }
+
+  /** Waits until the language of an open document is ready. False if that is only to be believed, for lack of a sign. */
+  async ready(document: vscode.TextDocument): Promise<boolean> {
+    const adapter = await this.#adapter(document.languageId);
+    return adapter === undefined ? this.#analysis.languageSettled(document.languageId) : adapter.ready(document);
+  }
+
+  /** The diagnostics of an open document as they are now; undefined where only those count that are published. */
+  async diagnostics(document: vscode.TextDocument): Promise<readonly vscode.Diagnostic[] | undefined> {
+    const adapter = await this.#adapter(document.languageId);
+    return adapter?.diagnostics(document);
+  }
+
+  async #adapter(language: string): Promise<LanguageAdapter | undefined> {
+    for (const adapter of this.#adapters) {
+      if (adapter.languages.has(language) && (await this.#isUsable(adapter))) {
+        return adapter;
+      }
+    }
+    return undefined;
+  }
+
+  #isUsable(adapter: LanguageAdapter): Promise<boolean> {
+    const known = this.#usable.get(adapter);
+    if (known !== undefined) {
+      return known;
+    }
+    const usable = adapter.isUsable().catch(() => false);
+    this.#usable.set(adapter, usable);
+    return usable;
+  }
+}
