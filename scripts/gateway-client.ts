@@ -77,14 +77,22 @@ export class GatewayClient {
   async call<Payload>(name: string, input: Record<string, unknown>): Promise<Payload> {
     for (const deadline = Date.now() + PATIENCE; ; ) {
       try {
-        const { structuredContent } = await this.#client.callTool({ name, arguments: input });
-        return structuredContent as Payload;
+        return await this.callOnce(name, input);
       } catch (error) {
-        const failure = error instanceof McpError ? new ToolFailure(error) : error;
-        if (!(failure instanceof ToolFailure && failure.retryable) || Date.now() > deadline) {
-          throw failure;
+        if (!(error instanceof ToolFailure && error.retryable) || Date.now() > deadline) {
+          throw error;
         }
       }
+    }
+  }
+
+  /** The tool's payload. Rejects with the tool's error as a `ToolFailure`, also with one that asks for another try. */
+  async callOnce<Payload>(name: string, input: Record<string, unknown>): Promise<Payload> {
+    try {
+      const { structuredContent } = await this.#client.callTool({ name, arguments: input });
+      return structuredContent as Payload;
+    } catch (error) {
+      throw error instanceof McpError ? new ToolFailure(error) : error;
     }
   }
 

@@ -222,7 +222,8 @@ test("both diagnostics tools tell what is published, by file and with codes as t
       { uri: other, diagnostics: [{ range: place, message: "Größe 😀" }] },
     ],
     nextCursor: null,
-    summary: "Returned diagnostics for 2 files; 1 outside the allowed roots was left out; files that no extension has analysed are not among them.",
+    summary:
+      "Returned diagnostics for 2 files; 1 outside the allowed roots was left out; files that no extension has analysed are not among them.",
   });
 });
 
