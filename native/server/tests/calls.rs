@@ -2,223 +2,29 @@
 
 #![expect(clippy::expect_used, reason = "a test that cannot go on fails")]
 
-use std::collections::VecDeque;
+mod bench;
+
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, Weak};
+use std::sync::Arc;
 use std::time::Duration;
 
-use gateway_core::diagnostic::{RawDiagnostic, RawDiagnostics, RawReport, Severity};
+use bench::{Bench, Meanwhile, StandIn, function, on_line, settings, uri_of};
 use gateway_core::epochs::Epoch;
 use gateway_core::error::{ErrorCode, ToolError};
 use gateway_core::hover::{RawHoverFragment, RawHovers};
-use gateway_core::limits::Limits;
 use gateway_core::location::{RawLocation, RawLocations, RawTarget, RawTargets};
-use gateway_core::position::{Position, Range};
-use gateway_core::symbol::{
-    RawDocumentSymbol, RawDocumentSymbols, RawWorkspaceSymbol, RawWorkspaceSymbols, SymbolKind,
-};
+use gateway_core::symbol::{RawDocumentSymbol, RawDocumentSymbols};
 use gateway_core::tools::Tool;
-use gateway_server::editor::{Editor, EditorError, Language, MainDocument, OpenDocument, Place, Readiness};
-use gateway_server::gateway::{Gateway, Settings};
-use gateway_server::http::Access;
+use gateway_server::editor::EditorError;
+use gateway_server::gateway::Gateway;
 use gateway_server::lifecycle::Calls;
 use gateway_server::session::Sessions;
 use serde_json::{Value, json};
-use tempfile::TempDir;
-use tokio::sync::{Semaphore, watch};
-
-/// What happens to the gateway while a question of a paged tool is on its way.
-type Meanwhile = Box<dyn FnOnce(&Gateway<StandIn>) + Send>;
-
-/// An editor that answers what the test sets. Every document has two lines, of 10 and of 20 characters.
-#[derive(Clone, Default)]
-struct StandIn(Arc<Mutex<Answers>>);
-
-#[derive(Default)]
-struct Answers {
-    references: Option<RawLocations>,
-    definition: Option<Result<RawTargets, EditorError>>,
-    hover: Option<RawHovers>,
-    document_symbols: Option<RawDocumentSymbols>,
-    workspace_symbols: Option<RawWorkspaceSymbols>,
-    diagnostics: Option<RawDiagnostics>,
-    meanwhile: VecDeque<Meanwhile>,
-    gateway: Weak<Gateway<StandIn>>,
-    /// If set, each question for references takes one permit before it is answered.
-    permits: Option<Arc<Semaphore>>,
-    asked: usize,
-    /// What the language's extension tells of itself: from the start, that it is ready.
-    readiness: watch::Sender<Option<Readiness>>,
-    /// Whether the language's extension tells nothing of itself.
-    silent: bool,
-    /// Whether the documents are in tabs.
-    shown: bool,
-    /// The documents that were opened, with the line asked about.
-    opened: Vec<(String, Option<u32>)>,
-    /// Where hovers and outlines were asked for, and what was searched.
-    asked_about: Vec<String>,
-}
-
-impl Answers {
-    fn language(&self) -> Language {
-        Language { id: "typescript".to_owned(), tells: !self.silent }
-    }
-}
-
-impl StandIn {
-    fn set<T>(&self, change: impl FnOnce(&mut Answers) -> T) -> T {
-        change(&mut self.0.lock().expect("no test panics while it holds this"))
-    }
-}
-
-impl StandIn {
-    /// Counts the question, and lets happen what is to happen while it is on its way.
-    async fn on_the_way(&self) {
-        let (permits, meanwhile, gateway) = self.set(|answers| {
-            answers.asked += 1;
-            (answers.permits.clone(), answers.meanwhile.pop_front(), answers.gateway.upgrade())
-        });
-        if let Some(permits) = permits {
-            permits.acquire().await.expect("never closed").forget();
-        }
-        if let (Some(meanwhile), Some(gateway)) = (meanwhile, gateway) {
-            tokio::task::spawn_blocking(move || meanwhile(&gateway)).await.expect("the change is made");
-        }
-    }
-}
-
-impl Editor for StandIn {
-    async fn open(&self, uri: &str, line: Option<u32>) -> Result<OpenDocument, EditorError> {
-        self.set(|answers| answers.opened.push((uri.to_owned(), line)));
-        let line_length = line.and_then(|line| [10, 20].get(line as usize).copied());
-        let (language, shown) = self.set(|answers| (answers.language(), answers.shown));
-        Ok(OpenDocument { line_count: 2, line_length, language, shown })
-    }
-
-    async fn ready(&self, _: &str) -> Result<Readiness, EditorError> {
-        let mut readiness = self.set(|answers| answers.readiness.subscribe());
-        let readiness = *readiness.wait_for(Option::is_some).await.expect("never closed");
-        readiness.ok_or(EditorError::Failed)
-    }
-
-    async fn main_documents(&self) -> Result<Vec<MainDocument>, EditorError> {
-        Ok(self.set(|answers| vec![MainDocument { uri: "file:///main".to_owned(), language: answers.language() }]))
-    }
-
-    async fn definition(&self, _: &Place) -> Result<RawTargets, EditorError> {
-        self.set(|answers| answers.definition.clone()).unwrap_or(Err(EditorError::Unavailable))
-    }
-
-    async fn declaration(&self, _: &Place) -> Result<RawTargets, EditorError> {
-        Err(EditorError::Unavailable)
-    }
-
-    async fn references(&self, _: &Place) -> Result<RawLocations, EditorError> {
-        self.on_the_way().await;
-        self.set(|answers| answers.references.clone()).ok_or(EditorError::Unavailable)
-    }
-
-    async fn hover(&self, place: &Place) -> Result<RawHovers, EditorError> {
-        self.set(|answers| {
-            answers.asked_about.push(format!("{} {}", place.uri, place.position));
-            answers.hover.clone()
-        })
-        .ok_or(EditorError::Unavailable)
-    }
-
-    async fn document_symbols(&self, uri: &str) -> Result<RawDocumentSymbols, EditorError> {
-        self.set(|answers| {
-            answers.asked_about.push(uri.to_owned());
-            answers.document_symbols.clone()
-        })
-        .ok_or(EditorError::Unavailable)
-    }
-
-    async fn workspace_symbols(&self, query: &str) -> Result<RawWorkspaceSymbols, EditorError> {
-        self.on_the_way().await;
-        self.set(|answers| {
-            answers.asked_about.push(query.to_owned());
-            answers.workspace_symbols.clone()
-        })
-        .ok_or(EditorError::Unavailable)
-    }
-
-    async fn diagnostics(&self) -> Result<RawDiagnostics, EditorError> {
-        self.on_the_way().await;
-        self.set(|answers| answers.diagnostics.clone()).ok_or(EditorError::Failed)
-    }
-
-    async fn document_diagnostics(&self, _: &str) -> Result<RawDiagnostics, EditorError> {
-        self.diagnostics().await
-    }
-}
-
-/// A gateway over a folder of its own, with `a.ts` in it.
-struct Bench {
-    folder: TempDir,
-    root: PathBuf,
-    editor: StandIn,
-    gateway: Arc<Gateway<StandIn>>,
-}
+use tokio::sync::Semaphore;
 
 impl Bench {
     fn new() -> Self {
-        let folder = tempfile::tempdir().expect("a temporary folder");
-        let root = fs::canonicalize(folder.path()).expect("its real path").join("project");
-        fs::create_dir(&root).expect("a folder");
-        fs::write(root.join("a.ts"), "").expect("a file");
-        let editor = StandIn::default();
-        editor.set(|answers| answers.readiness.send_replace(Some(Readiness::Shown)));
-        let sessions = Sessions::new(&[0; 32], "workspace", &[], Box::new(|_| {}));
-        let settings = settings(vec![root.clone()], Duration::from_secs(2));
-        let gateway = Arc::new(Gateway::new(editor.clone(), settings, sessions, "1.2.3".to_owned(), 1_000));
-        editor.set(|answers| answers.gateway = Arc::downgrade(&gateway));
-        Self { folder, root, editor, gateway }
-    }
-
-    fn uri(&self, name: &str) -> String {
-        uri_of(&self.root.join(name))
-    }
-
-    /// Lets the editor return references in `a.ts`, one on each of these lines.
-    fn refer_to(&self, lines: impl IntoIterator<Item = u32>) {
-        let items = lines.into_iter().map(|line| RawLocation { uri: 0, range: on_line(line) }).collect();
-        let references = RawLocations { uris: vec![self.uri("a.ts")], items };
-        self.editor.set(|answers| answers.references = Some(references));
-    }
-
-    /// Lets the editor find symbols in `a.ts`, one on each of these lines.
-    fn name(&self, lines: impl IntoIterator<Item = u32>) {
-        let item = |line| RawWorkspaceSymbol {
-            name: Some(1),
-            kind: function(),
-            container_name: None,
-            uri: 0,
-            range: Some(on_line(line)),
-        };
-        let strings = vec![self.uri("a.ts"), "f".to_owned()];
-        let symbols = RawWorkspaceSymbols { strings, items: lines.into_iter().map(item).collect() };
-        self.editor.set(|answers| answers.workspace_symbols = Some(symbols));
-    }
-
-    /// Lets an extension publish a diagnostic on each of these lines of each of these files; on none, an empty list.
-    fn publish<'a>(&self, files: impl IntoIterator<Item = (&'a str, &'a [u32])>) {
-        let mut strings = vec!["odd".to_owned()];
-        let mut items = Vec::new();
-        for (name, lines) in files {
-            let uri = u32::try_from(strings.len()).expect("few files");
-            strings.push(self.uri(name));
-            if lines.is_empty() {
-                items.push(RawReport { uri, diagnostic: None });
-            }
-            for &line in lines {
-                let severity = Severity::of_lsp(2);
-                let diagnostic = RawDiagnostic { range: on_line(line), severity, code: None, source: None, message: 0 };
-                items.push(RawReport { uri, diagnostic: Some(diagnostic) });
-            }
-        }
-        self.editor.set(|answers| answers.diagnostics = Some(RawDiagnostics { strings, items }));
+        Self::of(Sessions::new(&[0; 32], "workspace", &[], Box::new(|_| {})))
     }
 
     async fn references(&self, changes: Value) -> Result<Value, ToolError> {
@@ -242,22 +48,6 @@ impl Bench {
         assert!(page["nextCursor"].is_string(), "{page}");
         page["nextCursor"].clone()
     }
-}
-
-fn settings(roots: Vec<PathBuf>, request_timeout: Duration) -> Settings {
-    Settings { roots, access: Access::default(), limits: Limits::tightened(200, 524_288, request_timeout) }
-}
-
-fn uri_of(path: &Path) -> String {
-    format!("file://{}", path.to_str().expect("a plain path"))
-}
-
-fn on_line(line: u32) -> Range {
-    Range { start: Position { line, character: 0 }, end: Position { line, character: 1 } }
-}
-
-fn function() -> SymbolKind {
-    SymbolKind::of_lsp(12).expect("a kind")
 }
 
 /// The lines that the items of a page of workspace symbols are on.

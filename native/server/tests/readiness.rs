@@ -1,0 +1,298 @@
+//! Answers of languages that are not ready, and answers that come late (D27 to D29), with a stand-in for the editor.
+
+#![expect(clippy::expect_used, reason = "a test that cannot go on fails")]
+
+mod bench;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bench::{Bench, Meanwhile, settings};
+use gateway_core::epochs::Epoch;
+use gateway_core::error::ToolError;
+use gateway_core::location::RawLocations;
+use gateway_core::tools::Tool;
+use gateway_server::editor::{EditorError, Readiness};
+use gateway_server::lifecycle::Calls;
+use gateway_server::session::Sessions;
+use serde_json::{Value, json};
+use tokio::sync::Semaphore;
+use tokio::time::{Instant, sleep};
+
+const UNCONFIRMED: &str = "; no language server has shown that it is ready, so there may be more.";
+const TIMEOUT: ToolError = ToolError::Timeout { limit: Duration::from_secs(2) };
+
+/// A window whose language is not ready yet.
+fn cold() -> Arc<Bench> {
+    let bench = Bench::of(Sessions::new(&[0; 32], "workspace", &[], Box::new(|_| {})));
+    bench.editor.set(|answers| answers.readiness.send_replace(None));
+    Arc::new(bench)
+}
+
+/// The same, and its extension says nothing of itself.
+fn cold_and_silent() -> Arc<Bench> {
+    let bench = cold();
+    bench.editor.set(|answers| answers.silent = true);
+    bench
+}
+
+impl Bench {
+    async fn call(&self, tool: Tool, arguments: Value) -> Result<Value, ToolError> {
+        let payload = self.gateway.call(tool, arguments, 100).await?;
+        Ok(serde_json::from_slice(&payload).expect("the payload is JSON"))
+    }
+
+    /// How many references are found, and what the summary says.
+    async fn references(&self) -> Result<(usize, String), ToolError> {
+        let position = json!({ "line": 0, "character": 0 });
+        let arguments = json!({ "uri": self.uri("a.ts"), "position": position, "includeDeclaration": true });
+        let page = self.call(Tool::References, arguments).await?;
+        let items = page["items"].as_array().expect("items").len();
+        Ok((items, page["summary"].as_str().expect("a summary").to_owned()))
+    }
+
+    async fn diagnostics(&self) -> Result<Value, ToolError> {
+        self.call(Tool::DiagnosticsDocument, json!({ "uri": self.uri("a.ts") })).await
+    }
+
+    fn becomes(&self, readiness: Readiness) {
+        self.editor.set(|answers| answers.readiness.send_replace(Some(readiness)));
+    }
+
+    fn asked(&self) -> usize {
+        self.editor.set(|answers| answers.asked)
+    }
+
+    /// Each of these is found in turn, when it is asked for references; the last one from then on.
+    fn finds_in_turn(&self, counts: &[u32]) {
+        let (first, later) = counts.split_first().expect("at least one");
+        self.refer_to(0..*first);
+        for &count in later {
+            let uri = self.uri("a.ts");
+            let editor = self.editor.clone();
+            self.refer_to(0..count);
+            let next = self.editor.set(|answers| answers.references.clone()).expect("just set");
+            let next = RawLocations { uris: vec![uri], ..next };
+            let change: Meanwhile = Box::new(move |_| editor.set(|answers| answers.references = Some(next)));
+            self.editor.set(|answers| answers.meanwhile.push_back(change));
+        }
+        self.refer_to(0..*first);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_language_that_tells_when_it_is_ready_is_not_asked_before() {
+    let bench = cold();
+    bench.refer_to([1]);
+
+    assert_eq!(bench.references().await, Err(ToolError::WarmingUp));
+    assert_eq!(bench.asked(), 0);
+
+    bench.becomes(Readiness::Shown);
+    assert_eq!(bench.references().await, Ok((1, "Returned 1 reference.".to_owned())));
+    assert_eq!(bench.asked(), 1, "the call whose time was over and the one after it made one ask");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_language_that_tells_is_waited_for_again_when_it_has_started_anew() {
+    let bench = cold();
+    bench.refer_to([1]);
+    bench.becomes(Readiness::Shown);
+    assert_eq!(bench.references().await, Ok((1, "Returned 1 reference.".to_owned())));
+
+    bench.editor.set(|answers| answers.readiness.send_replace(None));
+
+    assert_eq!(bench.references().await, Err(ToolError::WarmingUp));
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_empty_answer_is_not_believed_before_the_language_has_had_its_time_and_then_says_so() {
+    let bench = cold_and_silent();
+    bench.refer_to([]);
+
+    assert_eq!(bench.references().await, Err(ToolError::WarmingUp));
+
+    bench.becomes(Readiness::Assumed);
+    assert_eq!(bench.references().await, Ok((0, format!("Returned no references{UNCONFIRMED}"))));
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_is_believed_when_it_was_the_same_half_a_second_before() {
+    let bench = cold_and_silent();
+    bench.finds_in_turn(&[0, 1, 2]);
+    let begun = Instant::now();
+
+    assert_eq!(bench.references().await, Ok((2, "Returned 2 references.".to_owned())));
+
+    assert!(begun.elapsed() >= Duration::from_millis(500), "{:?}", begun.elapsed());
+    let asked = bench.asked();
+    assert_eq!(bench.references().await, Ok((2, "Returned 2 references.".to_owned())));
+    assert_eq!(bench.asked(), asked + 1, "a language that is ready is asked once");
+    bench.refer_to([]);
+    assert_eq!(bench.references().await, Ok((0, "Returned no references.".to_owned())), "and believed");
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_asked_before_a_language_has_shown_that_it_is_ready_is_asked_again() {
+    let bench = cold_and_silent();
+    bench.refer_to([1]);
+    let uri = bench.uri("a.ts");
+    let editor = bench.editor.clone();
+    let change: Meanwhile = Box::new(move |_| {
+        editor.set(|answers| {
+            answers.readiness.send_replace(Some(Readiness::Shown));
+            // What is on its way is still the part; the next answer is the whole.
+            let whole =
+                answers.references.clone().map(|part| RawLocations { items: [&part.items[..]; 3].concat(), ..part });
+            answers.references = whole.map(|mut whole| {
+                for (line, item) in (0..).zip(&mut whole.items) {
+                    item.range = bench::on_line(line);
+                }
+                RawLocations { uris: vec![uri], ..whole }
+            });
+        });
+    });
+    bench.editor.set(|answers| answers.meanwhile.push_back(change));
+
+    assert_eq!(bench.references().await, Ok((3, "Returned 3 references.".to_owned())));
+    assert_eq!(bench.asked(), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_provider_that_fails_while_its_language_starts_is_asked_again() {
+    let bench = cold_and_silent();
+    bench.editor.set(|answers| answers.definition = Some(Err(EditorError::Failed)));
+    let position = json!({ "line": 0, "character": 0 });
+    let definition = || bench.call(Tool::Definition, json!({ "uri": bench.uri("a.ts"), "position": position }));
+
+    assert_eq!(definition().await, Err(ToolError::WarmingUp));
+
+    bench.becomes(Readiness::Assumed);
+    assert_eq!(definition().await, Err(ToolError::ProviderFailed));
+}
+
+#[tokio::test(start_paused = true)]
+async fn questions_about_the_whole_workspace_wait_for_its_languages() {
+    for (tool, arguments, expected) in [
+        (Tool::WorkspaceSymbols, json!({ "query": "f" }), format!("Returned 1 workspace symbol{UNCONFIRMED}")),
+        (
+            Tool::DiagnosticsWorkspace,
+            json!({}),
+            "Returned diagnostics for 1 file; files that no extension has analysed are not among them.".to_owned(),
+        ),
+    ] {
+        let bench = cold();
+        bench.name([1]);
+        bench.publish([("a.ts", &[1][..])]);
+
+        assert_eq!(bench.call(tool, arguments.clone()).await, Err(ToolError::WarmingUp));
+
+        bench.becomes(Readiness::Assumed);
+        let page = bench.call(tool, arguments).await.expect("a page");
+        assert_eq!(page["summary"], expected);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_file_counts_as_not_analysed_only_when_its_language_is_ready() {
+    for (shown, expected) in [
+        (false, Err(ToolError::NotAnalysed)),
+        (true, Ok("Returned no diagnostics; no extension has reported on this file.")),
+    ] {
+        let bench = cold_and_silent();
+        bench.editor.set(|answers| answers.shown = shown);
+        bench.publish([("b.ts", &[1][..])]);
+
+        assert_eq!(bench.diagnostics().await, Err(ToolError::WarmingUp));
+
+        bench.becomes(Readiness::Assumed);
+        let summary = bench.diagnostics().await.map(|payload| payload["summary"].clone());
+        assert_eq!(summary, expected.map(Value::from));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_published_about_a_file_is_an_answer_also_before_its_language_is_ready() {
+    let bench = cold_and_silent();
+    bench.publish([("a.ts", &[3][..])]);
+
+    let payload = bench.diagnostics().await.expect("an answer");
+
+    assert_eq!(payload["diagnostics"][0]["range"]["start"]["line"], 3);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_that_comes_when_the_time_is_over_serves_the_next_call() {
+    let bench = cold();
+    bench.becomes(Readiness::Shown);
+    bench.refer_to([1]);
+    let permits = Arc::new(Semaphore::new(0));
+    bench.editor.set(|answers| answers.permits = Some(Arc::clone(&permits)));
+
+    assert_eq!(bench.references().await, Err(TIMEOUT));
+    permits.add_permits(1);
+    sleep(Duration::from_secs(1)).await;
+
+    assert_eq!(bench.references().await, Ok((1, "Returned 1 reference.".to_owned())));
+    assert_eq!(bench.asked(), 1);
+    permits.add_permits(1);
+    assert_eq!(bench.references().await, Ok((1, "Returned 1 reference.".to_owned())));
+    assert_eq!(bench.asked(), 2, "only one call has the late answer");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_that_came_late_is_not_given_after_a_change() {
+    for epoch in [Epoch::Text, Epoch::Fs, Epoch::Roots] {
+        let bench = cold();
+        bench.becomes(Readiness::Shown);
+        bench.refer_to([1]);
+        let permits = Arc::new(Semaphore::new(0));
+        bench.editor.set(|answers| answers.permits = Some(Arc::clone(&permits)));
+        assert_eq!(bench.references().await, Err(TIMEOUT));
+        permits.add_permits(1);
+        sleep(Duration::from_secs(1)).await;
+
+        bench.gateway.bump(epoch);
+        permits.add_permits(1);
+
+        assert_eq!(bench.references().await, Ok((1, "Returned 1 reference.".to_owned())));
+        assert_eq!(bench.asked(), 2, "{epoch:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn diagnostics_that_are_published_while_a_language_starts_do_not_part_a_call_from_its_ask() {
+    let bench = cold();
+    bench.refer_to([1]);
+    assert_eq!(bench.references().await, Err(ToolError::WarmingUp));
+
+    bench.gateway.bump(Epoch::Diagnostics);
+    bench.becomes(Readiness::Shown);
+
+    assert_eq!(bench.references().await, Ok((1, "Returned 1 reference.".to_owned())));
+    assert_eq!(bench.asked(), 1);
+}
+
+#[tokio::test]
+async fn a_root_that_is_removed_while_a_language_starts_takes_its_answer_with_it() {
+    let bench = cold();
+    bench.refer_to([1]);
+    let elsewhere = bench.folder.path().join("elsewhere");
+    std::fs::create_dir(&elsewhere).expect("a folder");
+
+    let waiting = tokio::spawn({
+        let bench = Arc::clone(&bench);
+        async move { bench.references().await }
+    });
+    // The document is open, so it has been admitted.
+    while bench.editor.set(|answers| answers.opened.is_empty()) {
+        tokio::task::yield_now().await;
+    }
+    let gateway = Arc::clone(&bench.gateway);
+    tokio::task::spawn_blocking(move || gateway.configure(settings(vec![elsewhere], Duration::from_secs(2))))
+        .await
+        .expect("the roots change");
+    bench.becomes(Readiness::Shown);
+
+    assert_eq!(waiting.await.expect("no panic"), Err(ToolError::OutsideRoots));
+}
