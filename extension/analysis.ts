@@ -9,9 +9,9 @@ export const NO_SIGN_MS = 20_000;
 
 interface Analysed {
   readonly language: string;
-  /** When it was opened or last changed, by whomever. */
+  /** When it was opened or last changed, by whomever, or shown while nobody had reported on it. */
   readonly changedAt: number;
-  /** When diagnostics were last published for it, if they were after that. */
+  /** When diagnostics were last published for it, if they were after that and still are. */
   publishedAt: number | undefined;
 }
 
@@ -59,6 +59,13 @@ export class Analysis {
     }
   }
 
+  /** A tab shows the document, which is when some extensions begin to look at it. */
+  shown(uri: string): void {
+    if (this.#documents.get(uri)?.publishedAt === undefined) {
+      this.changed(uri);
+    }
+  }
+
   closed(uri: string): void {
     this.#documents.delete(uri);
   }
@@ -77,6 +84,14 @@ export class Analysis {
       language.publishedAt = now;
     }
     this.#happened();
+  }
+
+  /** What was published for this URI is taken back, as extensions do once they no longer look at a document. */
+  withdrawn(uri: string): void {
+    const document = this.#documents.get(uri);
+    if (document !== undefined) {
+      document.publishedAt = undefined;
+    }
   }
 
   /** Extensions came or went: a language that has given no sign so far gets its time anew. */

@@ -3,6 +3,7 @@ import type { Analysis } from "./analysis.ts";
 import type { Documents } from "./documents.ts";
 import { type Counts, countedPaths } from "./ignore.ts";
 import { PublishedDiagnostics } from "./published.ts";
+import { documentOf } from "./tabs.ts";
 
 /**
  * Turns what happens in the editor and on disk into epoch bumps (D20 to D22, D37), and passes it on to whom it concerns.
@@ -66,13 +67,25 @@ export class Changes implements vscode.Disposable {
         }
       }),
       vscode.languages.onDidChangeDiagnostics(({ uris }) => {
+        const reported = new Reported();
         for (const uri of uris) {
-          analysis.published(uri.toString());
+          if (reported.has(uri)) {
+            analysis.published(uri.toString());
+          } else {
+            analysis.withdrawn(uri.toString());
+          }
         }
         // All of them are looked at, since each look is remembered.
         const news = uris.filter((uri) => this.#isNews(uri, vscode.languages.getDiagnostics(uri)));
         if (news.length > 0) {
           bump("diagnostics");
+        }
+      }),
+      vscode.window.tabGroups.onDidChangeTabs(({ opened }) => {
+        for (const uri of opened.map(documentOf)) {
+          if (uri !== undefined) {
+            analysis.shown(uri.toString());
+          }
         }
       }),
       vscode.workspace.onDidCreateFiles(({ files }) => touched(files)),
@@ -129,4 +142,20 @@ function isFile(uri: vscode.Uri): boolean {
 
 function isOpen(path: string): boolean {
   return vscode.workspace.textDocuments.some((document) => isFile(document.uri) && document.uri.fsPath === path);
+}
+
+/**
+ * Which URIs have a report, be it an empty one, at one moment. Of a URI alone, the editor does not tell whether nothing
+ * was found or nobody has looked.
+ */
+class Reported {
+  #all: ReadonlySet<string> | undefined;
+
+  has(uri: vscode.Uri): boolean {
+    if (vscode.languages.getDiagnostics(uri).length > 0) {
+      return true;
+    }
+    this.#all ??= new Set(vscode.languages.getDiagnostics().map(([reported]) => reported.toString()));
+    return this.#all.has(uri.toString());
+  }
 }

@@ -138,8 +138,13 @@ export class Editor {
           await analysis.documentSettled(uri);
           return packDiagnostics(vscode.languages.getDiagnostics());
         };
-        const isUnseen = tabsOf(document).length === 0 && !isReported(uri);
-        return this.mayOpenTabs && isUnseen ? inTab(document, published) : published();
+        if (!this.mayOpenTabs || tabsOf(document).length > 0 || isReported(uri)) {
+          return published();
+        }
+        return inTab(document, () => {
+          analysis.shown(uri);
+          return published();
+        });
       }
       const others = vscode.languages.getDiagnostics().filter(([other]) => other.toString() !== uri);
       return packDiagnostics([...others, [document.uri, now]]);

@@ -1,19 +1,17 @@
 import * as vscode from "vscode";
 
-/** The tabs in which the document can be seen as it is, alone or beside an older text of it. */
+/** The document that can be seen as it is in a tab, alone or beside an older text of it. */
+export function documentOf({ input }: vscode.Tab): vscode.Uri | undefined {
+  if (input instanceof vscode.TabInputText) {
+    return input.uri;
+  }
+  return input instanceof vscode.TabInputTextDiff ? input.modified : undefined;
+}
+
+/** The tabs in which the document can be seen. */
 export function tabsOf({ uri }: vscode.TextDocument): vscode.Tab[] {
   const text = uri.toString();
-  return vscode.window.tabGroups.all
-    .flatMap(({ tabs }) => tabs)
-    .filter(({ input }) => {
-      const shown =
-        input instanceof vscode.TabInputText
-          ? input.uri
-          : input instanceof vscode.TabInputTextDiff
-            ? input.modified
-            : undefined;
-      return shown?.toString() === text;
-    });
+  return vscode.window.tabGroups.all.flatMap(({ tabs }) => tabs).filter((tab) => documentOf(tab)?.toString() === text);
 }
 
 /**
@@ -29,7 +27,7 @@ export async function inTab<T>(document: vscode.TextDocument, work: () => Promis
   const wasInFront = isInFront();
   let isTheirs = false;
   const selections = vscode.window.onDidChangeTextEditorSelection(({ textEditor, kind }) => {
-    isTheirs ||= textEditor.document === document && kind !== undefined;
+    isTheirs ||= kind !== undefined && textEditor.document.uri.toString() === document.uri.toString();
   });
   try {
     return await work();

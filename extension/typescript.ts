@@ -20,7 +20,7 @@ const FAMILY: ReadonlyMap<string, "typescript" | "javascript"> = new Map([
   ["javascriptreact", "javascript"],
 ]);
 
-/** The built-in extension's own name as the source of what it publishes, for JavaScript as well. */
+/** What the built-in extension names as the source of all that it publishes, for JavaScript as well. */
 const SOURCE = "ts";
 
 /** Names that are never used, code that is never reached and the like, which the extension calls matters of style. */

@@ -4,7 +4,7 @@ import { URI } from "vscode-uri";
 import type { LanguageAdapter } from "../../extension/languages.ts";
 import { QUESTION } from "../../extension/rows.ts";
 import { FakeClock } from "./fake-clock.ts";
-import { editor, Position, TabInputText, TabInputTextDiff } from "./stand-in-vscode.ts";
+import { editor, Position, TabInputText, TabInputTextDiff, tabOf, ViewColumn } from "./stand-in-vscode.ts";
 
 const { Analysis } = await import("../../extension/analysis.ts");
 const { documentHost, Editor } = await import("../../extension/editor.ts");
@@ -144,11 +144,12 @@ test("a document is opened with or without a line to look at", async () => {
 test("an open document says whether its language tells when it is ready, and whether a tab shows it", async () => {
   const facts = async () => [...(await ask(QUESTION.open, { uri: TEXT })).cells].slice(-2);
 
-  editor.tabs.push(new TabInputText(URI.parse("file:///w/b.ts")), new TabInputTextDiff(FILE, URI.parse("git:/w/a.ts")));
+  const older = URI.parse("git:/w/a.ts");
+  editor.tabs.push(tabOf(new TabInputText(URI.parse("file:///w/b.ts"))), tabOf(new TabInputTextDiff(FILE, older)));
   assert.deepEqual(await facts(), [0, 0]);
-  editor.tabs.push(new TabInputTextDiff(URI.parse("git:/w/a.ts"), FILE));
+  editor.tabs.push(tabOf(new TabInputTextDiff(older, FILE)));
   assert.deepEqual(await facts(), [0, 1]);
-  editor.tabs = [new TabInputText(FILE)];
+  editor.tabs = [tabOf(new TabInputText(FILE))];
   assert.deepEqual(await facts(), [0, 1]);
 
   adapted.push({});
@@ -193,6 +194,64 @@ test("without an adapter, a document's diagnostics are those that are published 
   await clock.pass(1);
   await asking;
   assert.equal(answer, `${TEXT}mfile:///w/clean.ts`);
+});
+
+/** Asks for the diagnostics of a document in which nobody has looked, and returns what to do while they are waited for. */
+async function askInTab(meanwhile: () => void): Promise<string> {
+  asked.mayOpenTabs = true;
+  analysis.opened(TEXT, "typescript");
+  await clock.pass(30_000);
+  const asking = ask(QUESTION.documentDiagnostics, { uri: TEXT });
+  await clock.pass(1_000);
+  meanwhile();
+  editor.diagnostics.set(TEXT, [{ message: "m", range, severity: 1 }]);
+  analysis.published(TEXT);
+  await clock.pass(250);
+  return (await asking).text;
+}
+
+const SHOW_BESIDE = ["show", TEXT, { preserveFocus: true, preview: false, viewColumn: ViewColumn.Beside }];
+
+test("where it may, it shows a document on which nobody has reported in a tab beside, and closes that", async () => {
+  editor.tabs.push(tabOf({}));
+  assert.equal(await askInTab(() => {}), `${TEXT}m`);
+  assert.deepEqual(editor.ran, [SHOW_BESIDE, ["close", true]]);
+});
+
+test("a tab that the person has made theirs stays", async () => {
+  const shown = () => editor.tabs.at(-1) ?? assert.fail("no tab was opened");
+  const uses: (() => void)[] = [
+    () => Object.assign(shown(), { isDirty: true }),
+    () => Object.assign(shown().group, { isActive: true }),
+    () => editor.fire("onDidChangeTextEditorSelection", { textEditor: { document: editor.documents[0] }, kind: 1 }),
+    () => editor.tabs.pop(),
+  ];
+  for (const use of uses) {
+    editor.ran = [];
+    editor.diagnostics.clear();
+    editor.tabs = [tabOf({})];
+    await askInTab(use);
+    assert.deepEqual(editor.ran, [SHOW_BESIDE], String(use));
+  }
+});
+
+test("no tab is opened for a document that has one, on which somebody has reported, or whose adapter can be asked", async () => {
+  asked.mayOpenTabs = true;
+  const answer = async () => {
+    const asking = ask(QUESTION.documentDiagnostics, { uri: TEXT });
+    await clock.pass(20_000);
+    await asking;
+  };
+  editor.tabs.push(tabOf(new TabInputText(FILE)));
+  await answer();
+  editor.tabs = [];
+  editor.diagnostics.set(TEXT, []);
+  await answer();
+  editor.diagnostics.clear();
+  adapted.push({ diagnostics: [] });
+  languages.extensionsChanged();
+  await answer();
+  assert.deepEqual(editor.ran, []);
 });
 
 test("the diagnostics that an adapter knows take the place of those that are published for the document", async () => {

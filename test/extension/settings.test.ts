@@ -147,6 +147,16 @@ test("an unknown log level and a switch that is neither on nor off are told, and
   assert.equal(problems.length, 2);
 });
 
+test("the switches are on or off as they are set, and off with a message if they are set to something else", () => {
+  const set = readSettings(configuration({ warmUp: false, "diagnostics.openTab": true }));
+  assert.deepEqual([set.settings.warmUp, set.settings.openTab, set.problems], [false, true, []]);
+
+  const { settings, problems } = readSettings(configuration({ warmUp: 1, "diagnostics.openTab": "true" }));
+  assert.deepEqual([settings.warmUp, settings.openTab], [false, false]);
+  assert.match(problems[0] ?? "", /^mcpLspGateway\.warmUp is neither true nor false/);
+  assert.match(problems[1] ?? "", /^mcpLspGateway\.diagnostics\.openTab is neither true nor false/);
+});
+
 test("the manifest declares the same bounds and defaults", () => {
   const declared = manifest.contributes.configuration.properties;
 

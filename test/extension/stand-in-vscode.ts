@@ -21,12 +21,26 @@ export const editor = {
   /** What is published, by the text of the URI. */
   diagnostics: new Map<string, readonly unknown[]>(),
   documents: [] as Document[],
-  /** What every command answers. */
+  /** The folder of the workspace, and the files that a search in it finds; they can be opened as well. */
+  folder: "/w",
+  files: [] as Document[],
+  searchFails: false,
+  /** The arguments of each search. */
+  searches: [] as unknown[][],
+  /** The documents that were opened, by the text of their URIs. */
+  opened: [] as string[],
+  /** What every command answers; a function is called with the command and its arguments. */
   answer: undefined as unknown,
   /** The commands that were run, with their arguments. */
   ran: [] as unknown[][],
+  /** The commands that there are, besides those of the editor itself. */
+  commands: [] as string[],
   /** What the tabs hold, all in one group. */
-  tabs: [] as object[],
+  tabs: [] as Tab[],
+  /** Values of settings, by their whole names. */
+  settings: new Map<string, unknown>(),
+  /** The manifests of installed extensions. */
+  manifests: [] as object[],
   /** The languages that installed extensions declare. */
   languages: [] as string[],
   /** What the person chooses when asked, one after the other; then nothing. */
@@ -42,9 +56,17 @@ export const editor = {
     Object.assign(this, {
       diagnostics: new Map(),
       documents: [],
+      folder: "/w",
+      files: [],
+      searchFails: false,
+      searches: [],
+      opened: [],
       answer: undefined,
       ran: [],
+      commands: [],
       tabs: [],
+      settings: new Map(),
+      manifests: [],
       languages: [],
       choices: [],
       questions: [],
@@ -91,6 +113,30 @@ export class Position {
   }
 }
 
+export class Range {
+  readonly start: Position;
+  readonly end: Position;
+
+  constructor(startLine: number, startCharacter: number, endLine: number, endCharacter: number) {
+    this.start = new Position(startLine, startCharacter);
+    this.end = new Position(endLine, endCharacter);
+  }
+}
+
+export const DiagnosticSeverity = { Error: 0, Warning: 1, Information: 2, Hint: 3 };
+
+export class Diagnostic {
+  readonly range: Range;
+  readonly message: string;
+  readonly severity: number;
+
+  constructor(range: Range, message: string, severity: number) {
+    this.range = range;
+    this.message = message;
+    this.severity = severity;
+  }
+}
+
 export class RelativePattern {
   readonly base: URI;
   readonly pattern: string;
@@ -99,6 +145,11 @@ export class RelativePattern {
     this.base = base;
     this.pattern = pattern;
   }
+}
+
+/** A tab in front of its group, which is the one that the person is in. */
+export function tabOf(input: object): Tab {
+  return { input, isActive: true, isDirty: false, group: { isActive: true } };
 }
 
 export class TabInputText {
@@ -130,15 +181,46 @@ export const languages = {
 export const commands = {
   executeCommand: async (...command: unknown[]) => {
     editor.ran.push(command);
-    return editor.answer;
+    return typeof editor.answer === "function" ? editor.answer(...command) : editor.answer;
   },
+  getCommands: async () => [...editor.commands],
 };
 
+export const ViewColumn = { Active: -1, Beside: -2 };
+
+/** What stands beside what the person looks at, or in the one group that there is. */
+interface Tab {
+  readonly input: object;
+  isActive: boolean;
+  isDirty: boolean;
+  readonly group: { isActive: boolean };
+}
+
 export const window = {
+  /** Opens a tab in another group, as the editor does beside the active one, and does not go there. */
+  showTextDocument: async (document: Document, options: object) => {
+    editor.ran.push(["show", document.uri.toString(), options]);
+    const tab: Tab = {
+      input: new TabInputText(document.uri),
+      isActive: true,
+      isDirty: false,
+      group: { isActive: false },
+    };
+    editor.tabs.push(tab);
+  },
+  onDidChangeTextEditorSelection: on("onDidChangeTextEditorSelection"),
   tabGroups: {
     get all() {
-      return [{ tabs: editor.tabs.map((input) => ({ input })) }];
+      return [{ tabs: editor.tabs }];
     },
+    get activeTabGroup() {
+      return { tabs: editor.tabs };
+    },
+    close: async (tab: Tab, preserveFocus: boolean) => {
+      editor.ran.push(["close", preserveFocus]);
+      editor.tabs = editor.tabs.filter((other) => other !== tab);
+    },
+    onDidChangeTabs: on("onDidChangeTabs"),
   },
   showWarningMessage: async (question: string) => {
     editor.questions.push(question);
@@ -166,12 +248,29 @@ export const workspace = {
     };
   },
   openTextDocument: async (uri: URI) => {
-    const document = editor.documents.find((known) => known.uri.toString() === uri.toString());
+    const known = [...editor.documents, ...editor.files];
+    const document = known.find((candidate) => candidate.uri.toString() === uri.toString());
     if (document === undefined) {
       throw new Error("no such file");
     }
+    editor.opened.push(uri.toString());
     const { lines } = document;
     return { ...document, lineCount: lines.length, lineAt: (line: number) => ({ text: lines[line] }) };
+  },
+  findFiles: async (...search: unknown[]) => {
+    editor.searches.push(search);
+    if (editor.searchFails) {
+      throw new Error("the search failed");
+    }
+    return editor.files.map(({ uri }) => uri);
+  },
+  asRelativePath: ({ path }: URI) => path.slice(editor.folder.length + 1),
+  getConfiguration: (section?: string) => {
+    const key = (name: string) => (section === undefined ? name : `${section}.${name}`);
+    return {
+      get: (name: string, fallback: unknown) => editor.settings.get(key(name)) ?? fallback,
+      inspect: (name: string) => ({ globalValue: editor.settings.get(key(name)) }),
+    };
   },
   onDidOpenTextDocument: on("onDidOpenTextDocument"),
   onDidCloseTextDocument: on("onDidCloseTextDocument"),
@@ -187,6 +286,11 @@ export const extensions = {
     return [
       { packageJSON: {} },
       { packageJSON: { contributes: { languages: editor.languages.map((id) => ({ id })) } } },
+      ...editor.manifests.map((packageJSON) => ({ packageJSON })),
     ];
   },
+  getExtension: (id: string) =>
+    editor.manifests.some((manifest) => "id" in manifest && manifest.id === id)
+      ? { activate: async () => editor.ran.push(["activate", id]) }
+      : undefined,
 };

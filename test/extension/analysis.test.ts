@@ -1,0 +1,169 @@
+import assert from "node:assert/strict";
+import { beforeEach, test } from "node:test";
+import { Analysis, DOCUMENT_QUIET_MS, LANGUAGE_QUIET_MS, NO_SIGN_MS } from "../../extension/analysis.ts";
+import { FakeClock } from "./fake-clock.ts";
+
+const A = "file:///w/a.c";
+const B = "file:///w/b.c";
+
+let clock: FakeClock;
+let analysis: Analysis;
+
+beforeEach(() => {
+  clock = new FakeClock();
+  analysis = new Analysis(clock);
+});
+
+/** When the promise settled and to what, in time that has passed by then; undefined while it has not. */
+function watch<T>(promise: Promise<T>): { settled?: { readonly at: number; readonly value: T } } {
+  const watched: { settled?: { readonly at: number; readonly value: T } } = {};
+  void promise.then((value) => {
+    watched.settled = { at: clock.time, value };
+  });
+  return watched;
+}
+
+test("the times are those of the design", () => {
+  assert.deepEqual([DOCUMENT_QUIET_MS, LANGUAGE_QUIET_MS, NO_SIGN_MS], [250, 1_000, 20_000]);
+});
+
+test("a document is settled once its diagnostics were published after it was opened, and then not for a while", async () => {
+  analysis.published(A);
+  analysis.opened(A, "c");
+  const document = watch(analysis.documentSettled(A));
+
+  await clock.pass(5_000);
+  analysis.published(A);
+  await clock.pass(200);
+  analysis.published(A);
+  await clock.pass(NO_SIGN_MS);
+  assert.deepEqual(document.settled, { at: 5_450, value: undefined });
+  assert.equal(clock.timers, 0);
+});
+
+test("a document that is settled is so at once, until it changes", async () => {
+  analysis.opened(A, "c");
+  analysis.published(A);
+  await clock.pass(300);
+  await analysis.documentSettled(A);
+
+  analysis.changed(A);
+  const document = watch(analysis.documentSettled(A));
+  await clock.pass(1_000);
+  assert.equal(document.settled, undefined);
+  analysis.published(A);
+  await clock.pass(1_000);
+  assert.deepEqual(document.settled, { at: 1_550, value: undefined });
+});
+
+test("a change while somebody waits puts off what was published before it", async () => {
+  analysis.opened(A, "c");
+  analysis.published(A);
+  const document = watch(analysis.documentSettled(A));
+  await clock.pass(100);
+  analysis.changed(A);
+  await clock.pass(NO_SIGN_MS - 1);
+  assert.equal(document.settled, undefined);
+  await clock.pass(1);
+  assert.deepEqual(document.settled, { at: 100 + NO_SIGN_MS, value: undefined });
+});
+
+test("a document for which nobody publishes is settled 20 s after it was opened, whenever that is asked", async () => {
+  analysis.opened(A, "c");
+  await clock.pass(15_000);
+  const document = watch(analysis.documentSettled(A));
+  const unknown = watch(analysis.documentSettled("file:///w/never-opened.c"));
+  await clock.pass(30_000);
+  assert.deepEqual(document.settled, { at: 20_000, value: undefined });
+  assert.deepEqual(unknown.settled, { at: 35_000, value: undefined });
+});
+
+test("what was published and taken back is no sign", async () => {
+  analysis.opened(A, "c");
+  analysis.published(A);
+  const document = watch(analysis.documentSettled(A));
+  analysis.withdrawn(A);
+  await clock.pass(30_000);
+  assert.deepEqual(document.settled, { at: 20_000, value: undefined });
+});
+
+test("a document that is shown gets its time anew, unless somebody has reported on it", async () => {
+  analysis.opened(A, "c");
+  await clock.pass(30_000);
+  analysis.shown(A);
+  const document = watch(analysis.documentSettled(A));
+  await clock.pass(1_000);
+  assert.equal(document.settled, undefined);
+  analysis.published(A);
+  await clock.pass(250);
+  assert.deepEqual(document.settled, { at: 31_250, value: undefined });
+
+  analysis.shown(A);
+  await analysis.documentSettled(A);
+});
+
+test("documents are told apart, and nothing is remembered of one that was closed", async () => {
+  analysis.opened(A, "c");
+  analysis.opened(B, "c");
+  analysis.published(B);
+  const document = watch(analysis.documentSettled(A));
+  await clock.pass(1_000);
+  assert.equal(document.settled, undefined);
+
+  analysis.closed(B);
+  analysis.published(B);
+  analysis.opened(B, "c");
+  const reopened = watch(analysis.documentSettled(B));
+  await clock.pass(1_000);
+  assert.equal(reopened.settled, undefined);
+});
+
+test("a language is settled once something was published for one of its documents, and then nothing for 1 s", async () => {
+  analysis.opened(A, "c");
+  analysis.opened("file:///w/a.py", "python");
+  const language = watch(analysis.languageSettled("c"));
+  await clock.pass(2_000);
+  analysis.published("file:///w/a.py");
+  await clock.pass(1_000);
+  analysis.published(A);
+  await clock.pass(900);
+  analysis.opened(B, "c");
+  analysis.published(B);
+  await clock.pass(10_000);
+  assert.deepEqual(language.settled, { at: 4_900, value: true });
+});
+
+test("a language that was settled once stays so, whatever is published then", async () => {
+  analysis.opened(A, "c");
+  analysis.published(A);
+  await clock.pass(1_000);
+  analysis.published(A);
+  analysis.closed(A);
+  await clock.pass(30_000);
+  assert.equal(await analysis.languageSettled("c"), true);
+});
+
+test("a language without a sign is believed 20 s after its first document, and anew when extensions have changed", async () => {
+  analysis.opened(A, "c");
+  await clock.pass(5_000);
+  analysis.opened(B, "c");
+  const language = watch(analysis.languageSettled("c"));
+  await clock.pass(30_000);
+  assert.deepEqual(language.settled, { at: 20_000, value: false });
+
+  analysis.extensionsChanged();
+  const again = watch(analysis.languageSettled("c"));
+  await clock.pass(30_000);
+  assert.deepEqual(again.settled, { at: 55_000, value: false });
+});
+
+test("a language whose diagnostics never come to rest is believed after 20 s", async () => {
+  analysis.opened(A, "c");
+  const language = watch(analysis.languageSettled("c"));
+  for (let time = 0; time < 25_000; time += 500) {
+    analysis.published(A);
+    await clock.pass(500);
+  }
+  assert.deepEqual(language.settled, { at: 20_000, value: false });
+  assert.equal(clock.timers, 0);
+});
