@@ -119,6 +119,19 @@ export class Changes implements vscode.Disposable {
     });
   }
 
+  /**
+   * Everything that is published now. The editor tells of it up to 50 ms late, so what has changed is counted here:
+   * otherwise an answer that is given in between would have a cursor that the event makes stale for nothing.
+   */
+  published(): [vscode.Uri, vscode.Diagnostic[]][] {
+    const all = vscode.languages.getDiagnostics();
+    const files = all.filter(([uri]) => isFile(uri));
+    if (this.#published.anyChanged(files.map(([uri, diagnostics]) => [uri.toString(), diagnostics]))) {
+      this.#bump("diagnostics");
+    }
+    return all;
+  }
+
   dispose(): void {
     this.#subscriptions.dispose();
     this.watch([], []);

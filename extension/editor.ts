@@ -44,6 +44,8 @@ export interface Parts {
   readonly documents: Documents<vscode.TextDocument>;
   readonly analysis: Analysis;
   readonly languages: Languages;
+  /** All that is published, counted as a change where it has become other diagnostics. */
+  published(): [vscode.Uri, vscode.Diagnostic[]][];
   /** Opens a document of each main language of the workspace. */
   mainDocuments(): Promise<readonly MainDocument[]>;
   sessionsEnded(ids: readonly string[]): void;
@@ -83,7 +85,7 @@ export class Editor {
       case QUESTION.workspaceSymbols:
         return packWorkspaceSymbols(await run("vscode.executeWorkspaceSymbolProvider", JSON.parse(request).query));
       case QUESTION.diagnostics:
-        return packDiagnostics(vscode.languages.getDiagnostics());
+        return packDiagnostics(this.#parts.published());
       case QUESTION.documentDiagnostics:
         return this.#documentDiagnostics(JSON.parse(request));
       case QUESTION.ready:
@@ -136,7 +138,7 @@ export class Editor {
       if (now === undefined) {
         const published = async (): Promise<Answer> => {
           await analysis.documentSettled(uri);
-          return packDiagnostics(vscode.languages.getDiagnostics());
+          return packDiagnostics(this.#parts.published());
         };
         if (!this.mayOpenTabs || tabsOf(document).length > 0 || isReported(uri)) {
           return published();
@@ -146,7 +148,7 @@ export class Editor {
           return published();
         });
       }
-      const others = vscode.languages.getDiagnostics().filter(([other]) => other.toString() !== uri);
+      const others = this.#parts.published().filter(([other]) => other.toString() !== uri);
       return packDiagnostics([...others, [document.uri, now]]);
     });
   }

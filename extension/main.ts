@@ -36,16 +36,17 @@ export function activate(context: vscode.ExtensionContext): void {
   const status = new Status();
   const documents = new Documents(documentHost, () => lifecycle.bump("text"));
   const analysis = new Analysis(clock);
+  const changes = new Changes((epoch) => lifecycle.bump(epoch), documents, analysis);
   const languages = new Languages(analysis, [new TypeScriptAdapter(clock)]);
   const warmUp = new WarmUp({ documents, languages, show: (names) => status.warmingUp(names) });
   const editor = new Editor({
     documents,
     analysis,
     languages,
+    published: () => changes.published(),
     mainDocuments: () => warmUp.mainDocuments(),
     sessionsEnded: (ids) => void workspaceState.update(ENDED_SESSIONS, ids),
   });
-  const changes = new Changes((epoch) => lifecycle.bump(epoch), documents, analysis);
   const consents = new Consents(workspaceState, () => void lifecycle.update());
   const installed: InstalledExtension = {
     id: extension.id,

@@ -43,6 +43,21 @@ export class PublishedDiagnostics {
     }
     return now !== before || (before === undefined && this.#forgetful);
   }
+
+  /**
+   * As `changed`, for everything that is published now: what is no longer among it was taken away. What is not remembered,
+   * or could not be read, is left to its event.
+   */
+  anyChanged(all: readonly (readonly [uri: string, diagnostics: readonly DiagnosticLike[]])[]): boolean {
+    if (this.#forgetful) {
+      return false;
+    }
+    const now = new Map(all);
+    const known = [...this.#digests].filter(([, digest]) => typeof digest === "string").map(([uri]) => uri);
+    const unknown = [...now.keys()].filter((uri) => !this.#digests.has(uri));
+    // All of them are looked at, since each look is remembered.
+    return [...known, ...unknown].filter((uri) => this.changed(uri, now.get(uri) ?? [])).length > 0;
+  }
 }
 
 /** Text of a fixed length; a symbol where it cannot be told what is there, so that it never equals anything. */

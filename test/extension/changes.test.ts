@@ -79,6 +79,23 @@ test("what was published before the extension started is known", () => {
   assert.deepEqual(bumps, ["diagnostics"]);
 });
 
+test("diagnostics that are asked for before the editor tells of them count then, and not once more with the event", () => {
+  const changes = watch();
+  publish({ [B]: [diagnostic("b")] });
+  bumps = [];
+
+  editor.diagnostics.set(A, [diagnostic("a")]);
+  editor.diagnostics.delete(B);
+  assert.deepEqual(
+    changes.published().map(([uri]) => uri.toString()),
+    [A],
+  );
+  assert.deepEqual(bumps, ["diagnostics"]);
+  changes.published();
+  publish({ [A]: [diagnostic("a")], [B]: [] });
+  assert.deepEqual(bumps, ["diagnostics"]);
+});
+
 test("diagnostics of what is no file on disk do not count", () => {
   watch();
 

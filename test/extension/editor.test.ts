@@ -7,6 +7,7 @@ import { FakeClock } from "./fake-clock.ts";
 import { editor, Position, TabInputText, TabInputTextDiff, tabOf, ViewColumn } from "./stand-in-vscode.ts";
 
 const { Analysis } = await import("../../extension/analysis.ts");
+const { Changes } = await import("../../extension/changes.ts");
 const { documentHost, Editor } = await import("../../extension/editor.ts");
 const { Documents } = await import("../../extension/documents.ts");
 const { Languages } = await import("../../extension/languages.ts");
@@ -42,10 +43,12 @@ beforeEach(() => {
   analysis = new Analysis(clock);
   adapted = [];
   languages = new Languages(analysis, [adapter]);
+  const documents = new Documents({ ...documentHost, ...clock, stampOnDisk: async () => undefined }, () => {});
   asked = new Editor({
-    documents: new Documents({ ...documentHost, ...clock, stampOnDisk: async () => undefined }, () => {}),
+    documents,
     analysis,
     languages,
+    published: () => new Changes(() => {}, documents, analysis).published(),
     mainDocuments: async () => [{ uri: TEXT, language: "typescript", tells: true }],
     sessionsEnded: (ids) => ended.push(ids),
   });

@@ -85,6 +85,24 @@ test("what cannot be read is always a change", () => {
   assert.equal(published.changed(A, []), false);
 });
 
+test("a look at everything finds what changed, what came and what went, each once", () => {
+  published.changed(A, [diagnostic()]);
+  assert.equal(published.anyChanged([[A, [diagnostic()]]]), false);
+  assert.equal(published.anyChanged([[A, [diagnostic({ message: "other" })]]]), true);
+  assert.equal(published.changed(A, [diagnostic({ message: "other" })]), false);
+  const both = [A, B].map((uri): [string, DiagnosticLike[]] => [uri, [diagnostic()]]);
+  assert.equal(published.anyChanged(both), true);
+  assert.equal(published.anyChanged(both), false);
+  assert.equal(published.anyChanged([]), true);
+  assert.equal(published.anyChanged([[A, []]]), false);
+});
+
+test("a look at everything leaves to the events what could not be read", () => {
+  const unreadable: [string, DiagnosticLike[]][] = [[A, [diagnostic({ code: 1n })]]];
+  assert.equal(published.anyChanged(unreadable), true);
+  assert.equal(published.anyChanged(unreadable), false);
+});
+
 test("beyond the files that are remembered everything counts as a change, and nothing real is missed", () => {
   for (let file = 0; file < MOST_FILES; file++) {
     published.changed(`file:///w/${file}.ts`, [diagnostic()]);
@@ -94,4 +112,5 @@ test("beyond the files that are remembered everything counts as a change, and no
   assert.equal(published.changed(A, [diagnostic()]), true, "it was not remembered");
   assert.equal(published.changed(A, []), true, "so that this is not missed");
   assert.equal(published.changed("file:///w/0.ts", [diagnostic()]), false, "the others are");
+  assert.equal(published.anyChanged([[A, [diagnostic()]]]), false, "only events tell of what is not remembered");
 });
