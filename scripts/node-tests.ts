@@ -28,9 +28,9 @@ export async function runNodeTests({ files, grep, concurrency }: Selection): Pro
     if (type === "test:stdout" || type === "test:stderr") {
       process.stderr.write(data.message);
     }
-    // What a test has to tell, and not the runner's own summary, which belongs to no file.
+    // What a test has to report. The counts at the end of a file come the same way, and from no file.
     if (type === "test:diagnostic" && data.file !== undefined) {
-      say(`  ... ${data.message}`);
+      say(indent(data.message));
     }
     if (type !== "test:pass" && type !== "test:fail") {
       continue;

@@ -122,11 +122,18 @@ export class RealVsCode {
     return `${this.url}/?folder=${encodeURIComponent(folder)}`;
   }
 
-  /** Opens a window on a folder. Its extension host starts with it. */
-  async openWindow(folder: string): Promise<EditorWindow> {
+  /**
+   * Opens a window on a folder, or on a `.code-workspace` file whose first folder it is. Its extension host starts with
+   * it.
+   */
+  async openWindow(folder: string, workspaceFile?: string): Promise<EditorWindow> {
     const page = await this.#person.newPage();
     page.setDefaultTimeout(PATIENCE);
-    await page.goto(this.addressOf(folder));
+    await page.goto(
+      workspaceFile === undefined
+        ? this.addressOf(folder)
+        : `${this.url}/?workspace=${encodeURIComponent(workspaceFile)}`,
+    );
     await page.waitForSelector(".monaco-workbench");
     return new EditorWindow(page, handoverFiles(handoverFolder(this.#folder), folder));
   }
@@ -201,9 +208,22 @@ export class EditorWindow {
     await this.page.locator(".tab.active", { hasText: basename(path) }).waitFor();
   }
 
+  /** Types into the file that was opened last. */
+  async type(text: string): Promise<void> {
+    await this.page.locator(".editor-group-container.active .monaco-editor.focused").waitFor();
+    await this.page.keyboard.type(text);
+  }
+
   /** Waits for a notification with this text. */
   async notification(text: string): Promise<void> {
     await this.page.locator(".notification-toast", { hasText: text }).waitFor();
+  }
+
+  /** Clicks a button of the notification with this text, which goes away then. */
+  async answerNotification(text: string, button: string): Promise<void> {
+    const notification = this.page.locator(".notification-toast", { hasText: text });
+    await notification.getByRole("button", { name: button, exact: true }).click();
+    await notification.waitFor({ state: "detached" });
   }
 
   /** What the status bar says of the gateway, once it says something that `pattern` matches. */

@@ -32,9 +32,9 @@ export async function startEditor(
   return editor;
 }
 
-/** Opens a window on the folder and connects to its gateway. */
-export async function openGateway(editor: RealVsCode, folder: string): Promise<GatewayWindow> {
-  const window = await editor.openWindow(folder);
+/** Opens a window on the folder, or on the workspace file whose first folder it is, and connects to its gateway. */
+export async function openGateway(editor: RealVsCode, folder: string, workspaceFile?: string): Promise<GatewayWindow> {
+  const window = await editor.openWindow(folder, workspaceFile);
   return connect(window);
 }
 
@@ -44,9 +44,14 @@ export async function connect(window: EditorWindow): Promise<GatewayWindow> {
   return { window, configuration, client: await onceListening(() => GatewayClient.connect(configuration)) };
 }
 
+/** A folder at a place of its own. */
+export function temporaryFolder(name: string): string {
+  return realpathSync(mkdtempSync(join(tmpdir(), `gateway-${name}-`)));
+}
+
 /** A copy of test/workspace at a place of its own. */
 export function copyWorkspace(): string {
-  const folder = realpathSync(mkdtempSync(join(tmpdir(), "gateway-workspace-")));
+  const folder = temporaryFolder("workspace");
   cpSync(join(root, "test", "workspace"), folder, { recursive: true });
   return folder;
 }

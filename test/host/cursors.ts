@@ -1,0 +1,52 @@
+// Cursors of one question: the second page of an answer, and what has moved since the first.
+
+import assert from "node:assert/strict";
+import { type GatewayClient, type Page, ToolFailure } from "../../scripts/gateway-client.ts";
+import { eventually } from "./gateway-window.ts";
+
+/** A paged question whose answer has more than one item. */
+export class PagedQuestion {
+  readonly #client: GatewayClient;
+  readonly #tool: string;
+  readonly #input: Readonly<Record<string, unknown>>;
+
+  constructor(client: GatewayClient, tool: string, input: Readonly<Record<string, unknown>>) {
+    this.#client = client;
+    this.#tool = tool;
+    this.#input = input;
+  }
+
+  /** The cursor of the second page, and how many items there are in all. */
+  async firstPage(): Promise<{ cursor: string; total: number }> {
+    const { items, nextCursor } = await this.#ask(null, 1);
+    assert.ok(nextCursor, "There is a second page.");
+    const rest = await this.#ask(nextCursor, 200);
+    return { cursor: nextCursor, total: items.length + rest.items.length };
+  }
+
+  /** What has moved since the cursor was made, as the gateway says it; empty if the cursor still works. */
+  async changedSince(cursor: string): Promise<readonly string[]> {
+    try {
+      await this.#ask(cursor, 1);
+      return [];
+    } catch (error) {
+      if (error instanceof ToolFailure && error.code === "CURSOR_STALE") {
+        return error.details["changed"] as string[];
+      }
+      throw error;
+    }
+  }
+
+  /** As `changedSince`, once something has moved. Whatever else the same event moves may come a little later. */
+  changeSince(cursor: string, patience?: number): Promise<readonly string[]> {
+    return eventually(
+      () => this.changedSince(cursor),
+      (changed) => changed.length > 0,
+      patience,
+    );
+  }
+
+  #ask(cursor: string | null, pageSize: number): Promise<Page<unknown>> {
+    return this.#client.call(this.#tool, { ...this.#input, pageSize, cursor });
+  }
+}
