@@ -1,4 +1,4 @@
-// The TypeScript language server, asked without an editor: what the gateway's answers are compared with.
+// A language server, asked without an editor: what the gateway's answers are compared with.
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
@@ -12,69 +12,127 @@ import {
 import { codeServer } from "../../scripts/code-server.ts";
 import type { Location, Position } from "../../scripts/gateway-client.ts";
 import { packageBinary } from "../../scripts/layout.ts";
+import type { Server } from "./extensions/languages/extension.ts";
 
-type Link = { readonly targetUri: string; readonly targetSelectionRange: Location["range"] };
+interface Link {
+  readonly targetUri: string;
+  readonly targetRange: Location["range"];
+  readonly targetSelectionRange: Location["range"];
+}
 
-/** One server on one folder, with the TypeScript that the editor uses. */
+type Found = Location | Link | readonly (Location | Link)[] | null;
+
+/** What VS Code's own client for language servers tells them of itself, as far as it changes what they answer here. */
+const CAPABILITIES = {
+  textDocument: {
+    definition: { linkSupport: true },
+    declaration: { linkSupport: true },
+  },
+  window: { workDoneProgress: true },
+};
+
+/** One server on one folder. */
 export class LanguageServer {
   readonly #process: ChildProcess;
   readonly #connection: MessageConnection;
+  readonly #language: string;
   readonly #folderUri: string;
   readonly #open = new Set<string>();
+  readonly #declares: boolean;
+  #indexed: Promise<void>;
 
-  private constructor(process: ChildProcess, connection: MessageConnection, folderUri: string) {
+  private constructor(
+    process: ChildProcess,
+    connection: MessageConnection,
+    language: string,
+    folderUri: string,
+    declares: boolean,
+    indexed: Promise<void>,
+  ) {
     this.#process = process;
     this.#connection = connection;
+    this.#language = language;
     this.#folderUri = folderUri;
+    this.#declares = declares;
+    this.#indexed = indexed;
   }
 
+  /** TypeScript's, with the TypeScript that the editor uses. */
   static async start(folder: string): Promise<LanguageServer> {
     const { tsserver } = await codeServer();
-    const child = spawn(packageBinary("typescript-language-server"), ["--stdio"], {
-      stdio: ["pipe", "pipe", "ignore"],
+    const command = packageBinary("typescript-language-server");
+    // The semantic server alone, so that no answer comes from one that has not read the project yet.
+    return LanguageServer.of({ language: "typescript", command, args: ["--stdio"] }, folder, {
+      tsserver: { path: tsserver, useSyntaxServer: "never" },
     });
+  }
+
+  /** Any other, started as the editor starts it. */
+  static async of(
+    { language, command, args }: Server,
+    folder: string,
+    initializationOptions?: unknown,
+  ): Promise<LanguageServer> {
+    const child = spawn(command, [...args], { cwd: folder, stdio: ["pipe", "pipe", "ignore"] });
     const connection = createMessageConnection(
       new StreamMessageReader(child.stdout),
       new StreamMessageWriter(child.stdin),
     );
     connection.onRequest(() => null);
+    const indexed = new Promise<void>((resolve) => {
+      connection.onNotification("$/progress", ({ token, value }: { token: unknown; value: { kind: string } }) => {
+        if (token === "backgroundIndexProgress" && value.kind === "end") {
+          resolve();
+        }
+      });
+    });
     connection.listen();
     const folderUri = pathToFileURL(folder).href;
-    await connection.sendRequest("initialize", {
+    const { capabilities } = await connection.sendRequest<{ capabilities: Record<string, unknown> }>("initialize", {
       processId: process.pid,
       rootUri: folderUri,
-      workspaceFolders: [{ uri: folderUri, name: "rxjs" }],
-      capabilities: { textDocument: { definition: { linkSupport: true } } },
-      // The semantic server alone, so that no answer comes from one that has not read the project yet.
-      initializationOptions: { tsserver: { path: tsserver, useSyntaxServer: "never" } },
+      workspaceFolders: [{ uri: folderUri, name: "project" }],
+      capabilities: CAPABILITIES,
+      initializationOptions,
     });
     await connection.sendNotification("initialized", {});
-    return new LanguageServer(child, connection, folderUri);
+    const declares = Boolean(capabilities["declarationProvider"]);
+    return new LanguageServer(child, connection, language, folderUri, declares, indexed);
+  }
+
+  /** Has the server read this file, and resolves when it tells that its index of the whole folder is complete. */
+  async indexedFrom(uri: string): Promise<void> {
+    await this.#opened(uri);
+    await this.#indexed;
   }
 
   /** Where the symbol is defined, as far as that lies in the folder. */
   async definition(uri: string, position: Position): Promise<Location[]> {
-    await this.#opened(uri);
-    const found = await this.#connection.sendRequest<readonly (Link | Location)[] | null>("textDocument/definition", {
-      textDocument: { uri },
-      position,
-    });
+    const found = await this.#ask("definition", uri, position);
     return this.#inFolder(
-      (found ?? []).map((item) =>
-        "targetUri" in item ? { uri: item.targetUri, range: item.targetSelectionRange } : item,
-      ),
+      found.map((item) => ("targetUri" in item ? { uri: item.targetUri, range: item.targetSelectionRange } : item)),
     );
   }
 
-  /** Every reference in the folder, declarations included. */
-  async references(uri: string, position: Position): Promise<Location[]> {
-    await this.#opened(uri);
-    const found = await this.#connection.sendRequest<readonly Location[] | null>("textDocument/references", {
-      textDocument: { uri },
-      position,
-      context: { includeDeclaration: true },
-    });
-    return this.#inFolder(found ?? []);
+  /** Every reference in the folder: all of them, or those that the server gives when it is told to leave declarations out. */
+  async references(uri: string, position: Position, includeDeclaration = true): Promise<Location[]> {
+    const found = await this.#ask("references", uri, position, { context: { includeDeclaration } });
+    return this.#inFolder(found as Location[]);
+  }
+
+  /** Every place that the server gives as a definition or a declaration of what is here, with all the ranges it gives. */
+  async declared(uri: string, position: Position): Promise<Location[]> {
+    const found = await this.#ask("definition", uri, position);
+    if (this.#declares) {
+      found.push(...(await this.#ask("declaration", uri, position)));
+    }
+    return this.#inFolder(
+      found.flatMap((item) =>
+        "targetUri" in item
+          ? [item.targetRange, item.targetSelectionRange].map((range) => ({ uri: item.targetUri, range }))
+          : [item],
+      ),
+    );
   }
 
   async stop(): Promise<void> {
@@ -85,12 +143,27 @@ export class LanguageServer {
     this.#connection.dispose();
   }
 
+  async #ask(
+    question: string,
+    uri: string,
+    position: Position,
+    more: Readonly<Record<string, unknown>> = {},
+  ): Promise<(Location | Link)[]> {
+    await this.#opened(uri);
+    const found = await this.#connection.sendRequest<Found>(`textDocument/${question}`, {
+      textDocument: { uri },
+      position,
+      ...more,
+    });
+    return found === null ? [] : [found].flat();
+  }
+
   async #opened(uri: string): Promise<void> {
     if (!this.#open.has(uri)) {
       this.#open.add(uri);
       const text = readFileSync(fileURLToPath(uri), "utf8");
       await this.#connection.sendNotification("textDocument/didOpen", {
-        textDocument: { uri, languageId: "typescript", version: 1, text },
+        textDocument: { uri, languageId: this.#language, version: 1, text },
       });
     }
   }

@@ -1,12 +1,18 @@
 import assert from "node:assert/strict";
+import { EventEmitter, once } from "node:events";
 import { after, before, describe, test } from "node:test";
-import type { Location } from "../../scripts/gateway-client.ts";
+import { GatewayClient, type Location } from "../../scripts/gateway-client.ts";
 import type { RealVsCode } from "../../scripts/real-vscode.ts";
+import { compareReferences } from "./compared-references.ts";
 import { eventually, type GatewayWindow, openGateway, startEditor } from "./gateway-window.ts";
 import { LanguageServer } from "./language-server.ts";
-import { type Place, RxjsWorkspace } from "./rxjs-workspace.ts";
+import { RxjsWorkspace } from "./rxjs-workspace.ts";
+import { describePlace, type Place } from "./sample.ts";
 
 const POSITIONS = 50;
+const OTHER_FILES = 40;
+/** So that each of the other files has been asked about by the time of the last page. */
+const HOVERS_BETWEEN_PAGES = 5;
 const SEED = 20_251_125;
 
 describe("on the sources of rxjs", () => {
@@ -36,20 +42,49 @@ describe("on the sources of rxjs", () => {
     rxjs?.remove();
   });
 
-  test("all references of Observable are paged through in a file that was never open, with other files asked about in between", async () => {
+  test("scenario 2: all references of Observable are paged through in a file that was never open, while another client hovers on 40 files and the log is shown at trace level", async () => {
     const place = rxjs.find("src/internal/scheduled/scheduleArray.ts", "Observable", "export function");
-    const others = rxjs.sample(20, SEED + 1).filter(({ uri }) => uri !== place.uri);
+    const elsewhere = new Map(rxjs.sample(500, SEED + 1).map((other) => [other.uri, other]));
+    elsewhere.delete(place.uri);
+    const others = [...elsewhere.values()].slice(0, OTHER_FILES);
+    assert.equal(others.length, OTHER_FILES);
+    assert.ok(!(await openFiles()).includes(place.uri), "It was never open.");
+    await gateway.window.inside(async (vscode) => {
+      await vscode.workspace.getConfiguration("mcpLspGateway").update("logLevel", "trace", true);
+    }, undefined);
+    await gateway.window.runCommand("MCP LSP Gateway: Show Log");
+    const linesBefore = await shownLog();
+
+    const another = await GatewayClient.connect(gateway.configuration);
+    const hovers = new EventEmitter();
+    let hovered = 0;
+    let paging = true;
+    const hovering = (async () => {
+      while (paging) {
+        const { uri, position } = others[hovered % others.length] as Place;
+        await another.call("vscode.lsp.hover", { uri, position });
+        hovered += 1;
+        hovers.emit("one more");
+      }
+    })();
     const items: Location[] = [];
     let pages = 0;
     const input = { uri: place.uri, position: place.position, includeDeclaration: true, pageSize: 50 };
     for await (const page of gateway.client.pages<Location>("vscode.lsp.references", input)) {
       pages += 1;
       items.push(...page.items);
-      const other = others[pages % others.length] as Place;
-      await gateway.client.definition(other.uri, other.position);
+      while (page.nextCursor !== null && hovered < pages * HOVERS_BETWEEN_PAGES) {
+        await Promise.race([once(hovers, "one more"), hovering]);
+      }
     }
+    paging = false;
+    await hovering;
+    await another.close();
     assert.deepEqual(items, everyObservable);
     assert.equal(pages, Math.ceil(everyObservable.length / 50));
+    assert.ok(hovered >= OTHER_FILES, `${hovered} hovers`);
+    assert.ok((await shownLog()) >= linesBefore + hovered, "The log was written to while it was shown.");
+    await gateway.window.screenshot("scenario-2");
   });
 
   test(`definitions at ${POSITIONS} positions equal those of the language server asked directly`, async () => {
@@ -63,15 +98,8 @@ describe("on the sources of rxjs", () => {
     assert.ok(answers.full > answers.empty, `Most of the positions mean something: ${JSON.stringify(answers)}`);
   });
 
-  test(`references at ${POSITIONS} positions equal those of the language server asked directly`, async () => {
-    const answers = { empty: 0, full: 0 };
-    for (const place of rxjs.sample(POSITIONS, SEED)) {
-      const expected = await server.references(place.uri, place.position);
-      const found = await gateway.client.references(place.uri, place.position);
-      assert.deepEqual(found, expected, describePlace(place));
-      answers[expected.length === 0 ? "empty" : "full"] += 1;
-    }
-    assert.ok(answers.full > answers.empty, `Most of the positions mean something: ${JSON.stringify(answers)}`);
+  test(`scenario 5: references at ${POSITIONS} positions equal those of the TypeScript language server asked directly`, async (t) => {
+    await compareReferences(t, gateway.client, server, rxjs.sample(POSITIONS, SEED));
   });
 
   test("a picture is taken of the editor with the gateway's port and its log", async () => {
@@ -81,8 +109,21 @@ describe("on the sources of rxjs", () => {
     assert.match(await window.status(/MCP \d+/), /listens on port \d+/);
     await window.screenshot("rxjs");
   });
-});
 
-function describePlace({ word, uri, position }: Place): string {
-  return `${word} at ${uri}:${position.line}:${position.character}`;
-}
+  function openFiles(): Promise<string[]> {
+    return gateway.window.inside(
+      (vscode) => vscode.workspace.textDocuments.map(({ uri }) => uri.toString()),
+      undefined,
+    );
+  }
+
+  /** How many lines of the log the panel shows; none if it is not shown. */
+  function shownLog(): Promise<number> {
+    return gateway.window.inside(
+      (vscode) =>
+        vscode.window.visibleTextEditors.find(({ document: { uri } }) => uri.scheme === "output")?.document.lineCount ??
+        0,
+      undefined,
+    );
+  }
+});
