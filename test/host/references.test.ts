@@ -1,0 +1,134 @@
+import assert from "node:assert/strict";
+import { cpSync, globSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { after, before, describe, test } from "node:test";
+import { pathToFileURL } from "node:url";
+import { cached, npmInstall } from "../../scripts/cache.mjs";
+import type { RealVsCode } from "../../scripts/real-vscode.ts";
+import { pythonWith } from "../clients/python.ts";
+import { compareReferences } from "./compared-references.ts";
+import { eventually, type GatewayWindow, openGateway, temporaryFolder } from "./gateway-window.ts";
+import { LanguageServer } from "./language-server.ts";
+import { clangd, pyright, startEditorWith } from "./language-servers.ts";
+import { type Place, placeIn, sample } from "./sample.ts";
+
+const POSITIONS = 50;
+const SEED = 20_251_127;
+const CLICK = "click==8.3.1";
+const LEVELDOWN = "6.1.1";
+
+/** Projects of real size in two languages, both in one window, and their language servers beside it. */
+describe("references in other languages", () => {
+  let folder: string;
+  let editor: RealVsCode;
+  let gateway: GatewayWindow;
+  let python: LanguageServer;
+  let cpp: LanguageServer;
+
+  before(async () => {
+    folder = temporaryFolder("languages");
+    await Promise.all([copyClick(join(folder, "click")), copyLevelDb(join(folder, "leveldb"))]);
+    const cppServer = await clangd();
+    // By default it gives the first thousand references only.
+    const servers = [await pyright(), { ...cppServer, args: [...cppServer.args, "--limit-references=0"] }] as const;
+    [python, cpp] = await Promise.all([LanguageServer.of(servers[0], folder), LanguageServer.of(servers[1], folder)]);
+    // What it finds out it writes into the project, where the editor's finds it.
+    await cpp.indexedFrom(pathToFileURL(join(folder, "leveldb", "db", "db_impl.cc")).href);
+    editor = await startEditorWith(...servers);
+    gateway = await openGateway(editor, folder);
+  });
+
+  after(async () => {
+    await gateway?.client.close();
+    await Promise.all([editor?.stop(), python?.stop(), cpp?.stop()]);
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  test(`scenario 5: references at ${POSITIONS} positions equal those of pyright asked directly`, async (t) => {
+    // It finds references in the text of an annotation only in files that it has checked.
+    const files = globSync("click/**/*.py", { cwd: folder }).map((file) => pathToFileURL(join(folder, file)).href);
+    await Promise.all([python.checked(files), checkedInEditor(files)]);
+    await untilKnown(python, placeIn(folder, "click/core.py", "Context", "class Context"));
+    await compareReferences(t, gateway.client, python, sample(folder, "click/**/*.py", "python", POSITIONS, SEED));
+  });
+
+  test(`scenario 5: references at ${POSITIONS} positions equal those of clangd asked directly`, async (t) => {
+    await untilKnown(cpp, placeIn(folder, "leveldb/include/leveldb/slice.h", "Slice", "class Slice"));
+    const places = sample(folder, "leveldb/{db,include,table,util}/**/*.{cc,h}", "cpp", POSITIONS, SEED);
+    await compareReferences(t, gateway.client, cpp, places);
+  });
+
+  /** Shows each file in a tab, without which nobody checks it, and resolves when the editor has heard of what is wrong with each, which may be nothing. */
+  function checkedInEditor(uris: readonly string[]): Promise<void> {
+    return gateway.window.inside(async (vscode, uris) => {
+      const all = new Promise<void>((resolve) => {
+        const look = (): void => {
+          const heard = new Set(vscode.languages.getDiagnostics().map(([uri]) => uri.toString()));
+          if (uris.every((uri) => heard.has(uri))) {
+            subscription.dispose();
+            resolve();
+          }
+        };
+        const subscription = vscode.languages.onDidChangeDiagnostics(look);
+        look();
+      });
+      for (const uri of uris) {
+        await vscode.window.showTextDocument(vscode.Uri.parse(uri, true), { preview: false });
+      }
+      await all;
+    }, uris);
+  }
+
+  /** Waits until the editor's server knows what the other one knows. */
+  async function untilKnown(server: LanguageServer, { uri, position }: Place): Promise<void> {
+    const expected = await server.references(uri, position);
+    assert.ok(expected.length > POSITIONS, `${expected.length} references`);
+    const found = await eventually(
+      () => gateway.client.references(uri, position),
+      ({ length }) => length === expected.length,
+    );
+    assert.deepEqual(found, expected);
+  }
+});
+
+/** The sources of a Python package of some ten thousand lines. */
+async function copyClick(folder: string): Promise<void> {
+  const interpreter = await pythonWith(CLICK);
+  const [sources] = globSync("lib/python3*/site-packages/click", { cwd: dirname(dirname(interpreter)) });
+  assert.ok(sources !== undefined, `${CLICK} is in its environment.`);
+  cpSync(join(dirname(dirname(interpreter)), sources), folder, {
+    recursive: true,
+    filter: (path) => basename(path) !== "__pycache__",
+  });
+}
+
+/** The sources of a C++ library of some fifty files, as an npm package brings them along. */
+async function copyLevelDb(folder: string): Promise<void> {
+  const inside = join("node_modules", "leveldown", "deps", "leveldb", "leveldb-1.20");
+  const download = await cached(
+    `leveldown-${LEVELDOWN}`,
+    join(inside, "db", "db_impl.cc"),
+    `Downloading the sources of LevelDB (leveldown ${LEVELDOWN})`,
+    (partial) => npmInstall(partial, { leveldown: LEVELDOWN }),
+  );
+  for (const part of ["db", "include", "port", "table", "util"]) {
+    mkdirSync(join(folder, part), { recursive: true });
+    cpSync(join(download, inside, part), join(folder, part), {
+      recursive: true,
+      filter: (path) => !/(_test|_bench|testutil|testharness|_win|benchmark)\.(cc|h)$|\/win$/.test(path),
+    });
+  }
+  const commands = ["db", "port", "table", "util"].flatMap((part) =>
+    readdirSync(join(folder, part))
+      .filter((name) => name.endsWith(".cc"))
+      .map((name) => ({
+        directory: folder,
+        file: join(part, name),
+        arguments: [
+          ...["c++", "-std=c++11", "-DOS_LINUX", "-DLEVELDB_PLATFORM_POSIX", "-I.", "-Iinclude"],
+          ...["-c", join(part, name)],
+        ],
+      })),
+  );
+  writeFileSync(join(folder, "compile_commands.json"), JSON.stringify(commands));
+}
