@@ -24,10 +24,23 @@ import {
 } from "./rows.ts";
 import { inTab, tabsOf } from "./tabs.ts";
 
+/**
+ * VS Code gives extensions no document that is larger. It says so only after it has read the file, which takes longer than
+ * any call may, so such a file is not even asked for.
+ */
+export const LARGEST_FILE = 50 * 1024 * 1024;
+
 /** How VS Code opens documents for `Documents`. */
 export const documentHost: DocumentHost<vscode.TextDocument> = {
   ...clock,
-  open: (uri) => vscode.workspace.openTextDocument(vscode.Uri.parse(uri, true)),
+  open: async (text) => {
+    const uri = vscode.Uri.parse(text, true);
+    const found = await stat(uri.fsPath).catch(() => undefined);
+    if (found !== undefined && found.size > LARGEST_FILE) {
+      throw new Error("The file is too large.");
+    }
+    return vscode.workspace.openTextDocument(uri);
+  },
   textOnDisk: async (document) =>
     vscode.workspace.decode(await readFile(document.uri.fsPath), { encoding: document.encoding }),
   stampOnDisk: async (document) => {

@@ -1,4 +1,7 @@
 import assert from "node:assert/strict";
+import { mkdtempSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { beforeEach, test } from "node:test";
 import { URI } from "vscode-uri";
 import type { LanguageAdapter } from "../../extension/languages.ts";
@@ -8,7 +11,7 @@ import { editor, Position, TabInputText, TabInputTextDiff, tabOf, ViewColumn } f
 
 const { Analysis } = await import("../../extension/analysis.ts");
 const { Changes } = await import("../../extension/changes.ts");
-const { documentHost, Editor } = await import("../../extension/editor.ts");
+const { documentHost, Editor, LARGEST_FILE } = await import("../../extension/editor.ts");
 const { Documents } = await import("../../extension/documents.ts");
 const { Languages } = await import("../../extension/languages.ts");
 
@@ -274,6 +277,27 @@ test("a document that cannot be opened is not found, and no provider is asked ab
     await assert.rejects(ask(question, { ...place, uri: missing }), /no such file/);
   }
   assert.deepEqual(editor.ran, []);
+});
+
+test("a file that is too large for the editor is not found, and the editor is not asked for it", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "gateway-large-"));
+  try {
+    const files = [LARGEST_FILE, LARGEST_FILE + 1].map((size) => {
+      const file = join(folder, `${size}.ts`);
+      writeFileSync(file, "");
+      truncateSync(file, size);
+      const uri = URI.file(file);
+      editor.documents.push({ uri, languageId: "typescript", lines: [""] });
+      return uri.toString();
+    });
+    const outcomes = await Promise.all(files.map((uri) => ask(QUESTION.open, { uri })));
+    assert.deepEqual(
+      outcomes.map(({ outcome }) => outcome),
+      [0, 2],
+    );
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 });
 
 test("what is no answer to the question is refused", async () => {
