@@ -122,7 +122,7 @@ async function answer(question: number, request: string): Promise<Native.Answer>
       // What is in the file is all there will ever be.
       return packReady(true);
     case QUESTION.mainDocuments:
-      return packMainDocuments([]);
+      return packMainDocuments([{ uri: "file:///", language: LANGUAGE, tells: true }]);
     case QUESTION.sessionsEnded:
       return noted();
     default:
@@ -146,9 +146,8 @@ async function openDocument({ uri, line }: { uri: string; line?: number | null }
   if (lines === undefined) {
     return notFound();
   }
-  // Shown in a tab, so that a file without diagnostics is one that has none.
-  const document = { language: LANGUAGE, tells: false, shown: true };
-  return packOpen({ lineCount: lines.length, lineLength: lines[line ?? -1]?.length, ...document });
+  const lineLength = lines[line ?? -1]?.length;
+  return packOpen({ lineCount: lines.length, lineLength, language: LANGUAGE, tells: true, shown: false });
 }
 
 /** The lines of a text file; undefined if there is none, or something that is not text. */
