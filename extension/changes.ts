@@ -3,7 +3,7 @@ import type { Analysis } from "./analysis.ts";
 import type { Documents } from "./documents.ts";
 import { type Counts, countedPaths } from "./ignore.ts";
 import { PublishedDiagnostics } from "./published.ts";
-import { documentOf } from "./tabs.ts";
+import { documentOf, type MomentaryTabs } from "./tabs.ts";
 
 /**
  * Turns what happens in the editor and on disk into epoch bumps (D20 to D22, D37), and passes it on to whom it concerns.
@@ -12,6 +12,7 @@ import { documentOf } from "./tabs.ts";
  */
 export class Changes implements vscode.Disposable {
   readonly #bump: (epoch: "text" | "fs" | "diagnostics") => void;
+  readonly #tabs: MomentaryTabs;
   readonly #published = new PublishedDiagnostics();
   readonly #subscriptions: vscode.Disposable;
   #watchers: vscode.Disposable[] = [];
@@ -22,8 +23,10 @@ export class Changes implements vscode.Disposable {
     bump: (epoch: "text" | "fs" | "diagnostics") => void,
     documents: Documents<vscode.TextDocument>,
     analysis: Analysis,
+    tabs: MomentaryTabs,
   ) {
     this.#bump = bump;
+    this.#tabs = tabs;
     const touched = (uris: readonly vscode.Uri[]): void => {
       for (const uri of uris) {
         this.#touched(uri);
@@ -36,7 +39,9 @@ export class Changes implements vscode.Disposable {
     }
     for (const [uri, diagnostics] of vscode.languages.getDiagnostics()) {
       analysis.published(uri.toString());
-      this.#isNews(uri, diagnostics);
+      if (isFile(uri)) {
+        this.#isNews(uri, diagnostics);
+      }
     }
     this.#subscriptions = vscode.Disposable.from(
       vscode.workspace.onDidOpenTextDocument((document) => {
@@ -75,11 +80,7 @@ export class Changes implements vscode.Disposable {
             analysis.withdrawn(uri.toString());
           }
         }
-        // All of them are looked at, since each look is remembered.
-        const news = uris.filter((uri) => this.#isNews(uri, vscode.languages.getDiagnostics(uri)));
-        if (news.length > 0) {
-          bump("diagnostics");
-        }
+        this.look(uris);
       }),
       vscode.window.tabGroups.onDidChangeTabs(({ opened }) => {
         for (const uri of opened.map(documentOf)) {
@@ -94,6 +95,15 @@ export class Changes implements vscode.Disposable {
         touched(files.flatMap(({ oldUri, newUri }) => [oldUri, newUri])),
       ),
     );
+  }
+
+  /** Counts it if what is published for these URIs differs from before. */
+  look(uris: readonly vscode.Uri[]): void {
+    // All of them are looked at, since each look is remembered.
+    const news = uris.filter((uri) => this.#counted(uri) && this.#isNews(uri, vscode.languages.getDiagnostics(uri)));
+    if (news.length > 0) {
+      this.#bump("diagnostics");
+    }
   }
 
   /** Watches these roots and no others. */
@@ -125,7 +135,7 @@ export class Changes implements vscode.Disposable {
    */
   published(): [vscode.Uri, vscode.Diagnostic[]][] {
     const all = vscode.languages.getDiagnostics();
-    const files = all.filter(([uri]) => isFile(uri));
+    const files = all.filter(([uri]) => this.#counted(uri));
     if (this.#published.anyChanged(files.map(([uri, diagnostics]) => [uri.toString(), diagnostics]))) {
       this.#bump("diagnostics");
     }
@@ -137,8 +147,13 @@ export class Changes implements vscode.Disposable {
     this.watch([], []);
   }
 
+  /** Whether what is published for it counts. */
+  #counted(uri: vscode.Uri): boolean {
+    return isFile(uri) && !this.#tabs.shows(uri);
+  }
+
   #isNews(uri: vscode.Uri, diagnostics: readonly vscode.Diagnostic[]): boolean {
-    return isFile(uri) && this.#published.changed(uri.toString(), diagnostics);
+    return this.#published.changed(uri.toString(), diagnostics);
   }
 
   #touched(uri: vscode.Uri): void {

@@ -22,7 +22,7 @@ import {
   packWorkspaceSymbols,
   QUESTION,
 } from "./rows.ts";
-import { inTab, tabsOf } from "./tabs.ts";
+import { type MomentaryTabs, tabsOf } from "./tabs.ts";
 
 /**
  * VS Code gives extensions no document that is larger. It says so only after it has read the file, which takes longer than
@@ -57,6 +57,7 @@ export interface Parts {
   readonly documents: Documents<vscode.TextDocument>;
   readonly analysis: Analysis;
   readonly languages: Languages;
+  readonly tabs: MomentaryTabs;
   /** All that is published, counted as a change where it has become other diagnostics. */
   published(): [vscode.Uri, vscode.Diagnostic[]][];
   /** Opens a document of each main language of the workspace. */
@@ -144,7 +145,7 @@ export class Editor {
   }
 
   #documentDiagnostics(request: DocumentRequest): Promise<Answer> {
-    const { documents, languages, analysis } = this.#parts;
+    const { documents, languages, analysis, tabs } = this.#parts;
     const uri = vscode.Uri.parse(request.uri, true).toString();
     return documents.use(uri, async (document) => {
       const now = await languages.diagnostics(document);
@@ -156,7 +157,7 @@ export class Editor {
         if (!this.mayOpenTabs || tabsOf(document).length > 0 || isReported(uri)) {
           return published();
         }
-        return inTab(document, () => {
+        return tabs.during(document, () => {
           analysis.shown(uri);
           return published();
         });

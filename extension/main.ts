@@ -12,6 +12,7 @@ import { Languages } from "./languages.ts";
 import { Lifecycle, type State } from "./lifecycle.ts";
 import { Log } from "./log.ts";
 import { Status, whyNot } from "./status.ts";
+import { MomentaryTabs } from "./tabs.ts";
 import { TargetReader } from "./target.ts";
 import { Tokens, workspaceIdentity } from "./tokens.ts";
 import { TypeScriptAdapter } from "./typescript.ts";
@@ -36,13 +37,15 @@ export function activate(context: vscode.ExtensionContext): void {
   const status = new Status();
   const documents = new Documents(documentHost, () => lifecycle.bump("text"));
   const analysis = new Analysis(clock);
-  const changes = new Changes((epoch) => lifecycle.bump(epoch), documents, analysis);
+  const tabs = new MomentaryTabs(clock, (uri) => changes.look([uri]));
+  const changes = new Changes((epoch) => lifecycle.bump(epoch), documents, analysis, tabs);
   const languages = new Languages(analysis, [new TypeScriptAdapter(clock)]);
   const warmUp = new WarmUp({ documents, languages, show: (names) => status.warmingUp(names) });
   const editor = new Editor({
     documents,
     analysis,
     languages,
+    tabs,
     published: () => changes.published(),
     mainDocuments: () => warmUp.mainDocuments(),
     sessionsEnded: (ids) => void workspaceState.update(ENDED_SESSIONS, ids),

@@ -8,6 +8,7 @@ const { Changes } = await import("../../extension/changes.ts");
 const { Analysis } = await import("../../extension/analysis.ts");
 const { Documents } = await import("../../extension/documents.ts");
 const { documentHost } = await import("../../extension/editor.ts");
+const { MomentaryTabs } = await import("../../extension/tabs.ts");
 
 const A = "file:///w/a.ts";
 const B = "file:///w/b.ts";
@@ -15,17 +16,22 @@ const B = "file:///w/b.ts";
 let bumps: string[];
 let clock: FakeClock;
 let analysis: InstanceType<typeof Analysis>;
+let tabs: InstanceType<typeof MomentaryTabs>;
+let over: ConstructorParameters<typeof MomentaryTabs>[1];
 
 beforeEach(() => {
   editor.reset();
   bumps = [];
   clock = new FakeClock();
   analysis = new Analysis(clock);
+  tabs = new MomentaryTabs(clock, (uri) => over(uri));
 });
 
 function watch(): InstanceType<typeof Changes> {
   const documents = new Documents(documentHost, () => bumps.push("text"));
-  return new Changes((epoch) => bumps.push(epoch), documents, analysis);
+  const changes = new Changes((epoch) => bumps.push(epoch), documents, analysis, tabs);
+  over = (uri) => changes.look([uri]);
+  return changes;
 }
 
 function diagnostic(message: string): object {
@@ -66,6 +72,39 @@ test("every file of an event is looked at, so that none of them counts again lat
 
   publish({ [A]: [diagnostic("a")], [B]: [diagnostic("b")] });
   publish({ [B]: [diagnostic("b")] });
+  assert.deepEqual(bumps, ["diagnostics"]);
+});
+
+test("what is published for a document in a tab of the gateway's does not count, unless it stays", async () => {
+  const changes = watch();
+  const document = { uri: URI.parse(A) } as Parameters<typeof tabs.during>[0];
+  const publishing = async () => {
+    publish({ [A]: [diagnostic("a")] });
+    changes.published();
+  };
+  await tabs.during(document, publishing);
+  changes.published();
+  await clock.pass(500);
+  publish({ [A]: [] });
+  await clock.pass(500);
+  assert.deepEqual(bumps, [], "It was taken back.");
+
+  await tabs.during(document, publishing);
+  await clock.pass(500);
+  await tabs.during(document, async () => {});
+  await clock.pass(999);
+  assert.deepEqual(bumps, []);
+  await clock.pass(1);
+  assert.deepEqual(bumps, ["diagnostics"], "It was not, a second after the last of the tabs had gone.");
+});
+
+test("what is published for a document in a tab that the person has made theirs counts at once", async () => {
+  watch();
+  const document = { uri: URI.parse(A) } as Parameters<typeof tabs.during>[0];
+  await tabs.during(document, async () => {
+    publish({ [A]: [diagnostic("a")] });
+    Object.assign(editor.tabs.at(-1) ?? {}, { isDirty: true });
+  });
   assert.deepEqual(bumps, ["diagnostics"]);
 });
 

@@ -14,6 +14,7 @@ const { Changes } = await import("../../extension/changes.ts");
 const { documentHost, Editor, LARGEST_FILE } = await import("../../extension/editor.ts");
 const { Documents } = await import("../../extension/documents.ts");
 const { Languages } = await import("../../extension/languages.ts");
+const { MomentaryTabs } = await import("../../extension/tabs.ts");
 
 const TEXT = "file:///w/a.ts";
 const FILE = URI.parse(TEXT);
@@ -47,11 +48,13 @@ beforeEach(() => {
   adapted = [];
   languages = new Languages(analysis, [adapter]);
   const documents = new Documents({ ...documentHost, ...clock, stampOnDisk: async () => undefined }, () => {});
+  const tabs = new MomentaryTabs(clock, () => {});
   asked = new Editor({
     documents,
     analysis,
     languages,
-    published: () => new Changes(() => {}, documents, analysis).published(),
+    tabs: tabs,
+    published: () => new Changes(() => {}, documents, analysis, tabs).published(),
     mainDocuments: async () => [{ uri: TEXT, language: "typescript", tells: true }],
     sessionsEnded: (ids) => ended.push(ids),
   });
