@@ -129,6 +129,22 @@ test("an open by the gateway counts if the text differs from the disk, before th
   assert.equal(editor.bumps, 2);
 });
 
+test("an open and a close by the gateway count if the document is dirty, whatever its text", async () => {
+  editor.isBackup = true;
+  assert.equal(await editor.documents.use(A, () => editor.bumps), 1);
+
+  editor = new FakeEditor();
+  editor.disk.set(A, "one\ntwo\n");
+  await editor.ask(A);
+  const document = editor.open.get(A);
+  assert(document);
+  document.isDirty = true;
+  editor.clock.time += HELD_FOR_MS;
+  editor.close(A);
+  await settled();
+  assert.equal(editor.bumps, 1);
+});
+
 test("a byte order mark and other line endings are no difference", async () => {
   editor.disk.set(A, "\uFEFFone\r\ntwo\n\rthree");
   editor.text = "one\r\ntwo\r\n\r\nthree";

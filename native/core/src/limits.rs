@@ -76,3 +76,21 @@ impl Limits {
         self.request_timeout
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn in_force(max_page_size: usize, max_response_bytes: usize, millis: u64) -> (usize, usize, u128) {
+        let limits = Limits::tightened(max_page_size, max_response_bytes, Duration::from_millis(millis));
+        (limits.max_page_size(), limits.max_response_bytes(), limits.request_timeout().as_millis())
+    }
+
+    #[test]
+    fn configuration_tightens_the_limits_and_goes_beyond_no_bound() {
+        assert_eq!(in_force(201, 524_289, 2_001), (200, 524_288, 2_000));
+        assert_eq!(in_force(199, 524_287, 1_999), (199, 524_287, 1_999));
+        assert_eq!(in_force(1, 16_384, 100), (1, 16_384, 100));
+        assert_eq!(in_force(0, 16_383, 99), (1, 16_384, 100));
+    }
+}

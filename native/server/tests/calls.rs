@@ -194,6 +194,26 @@ async fn a_root_removed_during_the_ask_takes_its_answer_with_it() {
 }
 
 #[tokio::test]
+async fn a_root_removed_while_the_document_opens_takes_the_question_with_it() {
+    let bench = Bench::new();
+    let elsewhere = bench.folder.path().join("elsewhere");
+    fs::create_dir(&elsewhere).expect("a folder");
+    // The answer names no file, so that nothing would be left out of it.
+    let fragment = RawHoverFragment { range: None, language: None, value: 0 };
+    bench.editor.set(|answers| {
+        answers.hover = Some(RawHovers { strings: vec!["let x".to_owned()], items: vec![fragment] });
+        answers.while_opening = Some(Box::new(move |gateway| {
+            gateway.configure(settings(vec![elsewhere], Duration::from_secs(2)));
+        }));
+    });
+    let arguments = json!({ "uri": bench.uri("a.ts"), "position": { "line": 1, "character": 7 } });
+
+    assert_eq!(bench.call(Tool::Hover, arguments).await, Err(ToolError::OutsideRoots));
+
+    assert!(bench.editor.set(|answers| answers.asked_about.is_empty()), "the editor is not asked about it");
+}
+
+#[tokio::test]
 async fn a_key_never_stands_for_two_sets_even_after_the_first_was_evicted() {
     let bench = Bench::new();
     let old = bench.cursor().await;
@@ -228,7 +248,11 @@ async fn a_set_that_has_become_too_large_makes_the_old_cursor_stale() {
 async fn a_cursor_whose_set_is_forgotten_is_stale() {
     let bench = Bench::new();
     let old = bench.cursor().await;
-    for request in 0..1_024 {
+    for request in 1..=1_024 {
+        if request == 1_024 {
+            let known = bench.references(json!({ "cursor": old })).await;
+            assert!(known.is_ok(), "with 1,023 others it is among the last 1,024 states: {known:?}");
+        }
         let name = format!("{request}.ts");
         fs::write(bench.root.join(&name), "").expect("a file");
         bench.references(json!({ "uri": bench.uri(&name) })).await.expect("a page");

@@ -19,7 +19,7 @@ use gateway_server::session::Sessions;
 use tempfile::TempDir;
 use tokio::sync::{Semaphore, watch};
 
-/// What happens to the gateway while a question of a paged tool is on its way.
+/// What happens to the gateway while the editor has something to do for it.
 pub(crate) type Meanwhile = Box<dyn FnOnce(&Gateway<StandIn>) + Send>;
 
 /// An editor that answers what the test sets. Every document has two lines, of 10 and of 20 characters.
@@ -34,7 +34,10 @@ pub(crate) struct Answers {
     pub(crate) document_symbols: Option<RawDocumentSymbols>,
     pub(crate) workspace_symbols: Option<RawWorkspaceSymbols>,
     pub(crate) diagnostics: Option<RawDiagnostics>,
+    /// While a question of a paged tool is on its way.
     pub(crate) meanwhile: VecDeque<Meanwhile>,
+    /// While a document is opened.
+    pub(crate) while_opening: Option<Meanwhile>,
     pub(crate) gateway: Weak<Gateway<StandIn>>,
     /// If set, each question for references takes one permit before it is answered.
     pub(crate) permits: Option<Arc<Semaphore>>,
@@ -66,13 +69,18 @@ impl StandIn {
 impl StandIn {
     /// Counts the question, and lets happen what is to happen while it is on its way.
     async fn on_the_way(&self) {
-        let (permits, meanwhile, gateway) = self.set(|answers| {
+        let (permits, meanwhile) = self.set(|answers| {
             answers.asked += 1;
-            (answers.permits.clone(), answers.meanwhile.pop_front(), answers.gateway.upgrade())
+            (answers.permits.clone(), answers.meanwhile.pop_front())
         });
         if let Some(permits) = permits {
             permits.acquire().await.expect("never closed").forget();
         }
+        self.let_happen(meanwhile).await;
+    }
+
+    async fn let_happen(&self, meanwhile: Option<Meanwhile>) {
+        let gateway = self.set(|answers| answers.gateway.upgrade());
         if let (Some(meanwhile), Some(gateway)) = (meanwhile, gateway) {
             tokio::task::spawn_blocking(move || meanwhile(&gateway)).await.expect("the change is made");
         }
@@ -81,7 +89,11 @@ impl StandIn {
 
 impl Editor for StandIn {
     async fn open(&self, uri: &str, line: Option<u32>) -> Result<OpenDocument, EditorError> {
-        self.set(|answers| answers.opened.push((uri.to_owned(), line)));
+        let meanwhile = self.set(|answers| {
+            answers.opened.push((uri.to_owned(), line));
+            answers.while_opening.take()
+        });
+        self.let_happen(meanwhile).await;
         let line_length = line.and_then(|line| [10, 20].get(line as usize).copied());
         let (language, shown) = self.set(|answers| (answers.language(), answers.shown));
         Ok(OpenDocument { line_count: 2, line_length, language, shown })
