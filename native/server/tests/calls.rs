@@ -21,6 +21,7 @@ use gateway_server::lifecycle::Calls;
 use gateway_server::session::Sessions;
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
+use tokio::time::Instant;
 
 impl Bench {
     fn new() -> Self {
@@ -354,15 +355,21 @@ async fn a_workspace_without_roots_is_denied() {
     assert_eq!(bench.references(json!({})).await, Err(ToolError::NoRoots));
 }
 
-#[tokio::test]
+// Time passes as soon as nobody has anything to do, so a busy machine makes no difference to it.
+#[tokio::test(start_paused = true)]
 async fn a_provider_that_hangs_is_given_up_at_the_time_limit() {
     let bench = Bench::new();
     bench.refer_to([1]);
     bench.editor.set(|answers| answers.permits = Some(Arc::new(Semaphore::new(0))));
     let limit = Duration::from_millis(100);
     bench.gateway.configure(settings(vec![bench.root.clone()], limit));
+    let begun = Instant::now();
 
     assert_eq!(bench.references(json!({})).await, Err(ToolError::Timeout { limit }));
+
+    // Timers count in whole milliseconds.
+    let took = begun.elapsed();
+    assert!((limit..limit + Duration::from_millis(5)).contains(&took), "{took:?}");
 }
 
 #[tokio::test]
