@@ -7,12 +7,17 @@ export const LANGUAGE_QUIET_MS = 1_000;
 /** After this long without a sign, nobody is expected to give one any more (D28). */
 export const NO_SIGN_MS = 20_000;
 
+/** How long a document waits for a first report where nothing leads to expect one. */
+export const UNEXPECTED_MS = 1_500;
+
 interface Analysed {
   readonly language: string;
+  /** Whether somebody has reported on it since it was opened. */
+  readonly isReported: boolean;
   /** When it was opened or last changed, by whomever, or shown while nobody had reported on it. */
   readonly changedAt: number;
   /** When diagnostics were last published for it, if they were after that and still are. */
-  publishedAt: number | undefined;
+  readonly publishedAt: number | undefined;
 }
 
 interface Language {
@@ -21,6 +26,8 @@ interface Language {
   publishedAt: number | undefined;
   /** Something was published for it, and then nothing for a while. It stays so. */
   settled: boolean;
+  /** Something was published for a document that was in no tab. */
+  reportsOnUnseen: boolean;
 }
 
 /** What somebody waits for: that it is there, or the milliseconds until it may be if nothing happens before. */
@@ -44,9 +51,9 @@ export class Analysis {
 
   opened(uri: string, language: string): void {
     const now = this.#clock.now();
-    this.#documents.set(uri, { language, changedAt: now, publishedAt: undefined });
+    this.#documents.set(uri, { language, isReported: false, changedAt: now, publishedAt: undefined });
     if (!this.#languages.has(language)) {
-      this.#languages.set(language, { since: now, publishedAt: undefined, settled: false });
+      this.#languages.set(language, { since: now, publishedAt: undefined, settled: false, reportsOnUnseen: false });
     }
     this.#happened();
   }
@@ -70,18 +77,19 @@ export class Analysis {
     this.#documents.delete(uri);
   }
 
-  /** Diagnostics were published for this URI, be they other ones than before or not. */
-  published(uri: string): void {
+  /** Diagnostics were published for this URI, be they other ones than before or not. `isShown`: whether it is in a tab. */
+  published(uri: string, isShown: () => boolean): void {
     const document = this.#documents.get(uri);
     if (document === undefined) {
       return;
     }
     const now = this.#clock.now();
-    document.publishedAt = now;
+    this.#documents.set(uri, { ...document, isReported: true, publishedAt: now });
     const language = this.#languages.get(document.language);
     if (language !== undefined) {
       settle(language, now);
       language.publishedAt = now;
+      language.reportsOnUnseen ||= !isShown();
     }
     this.#happened();
   }
@@ -90,7 +98,7 @@ export class Analysis {
   withdrawn(uri: string): void {
     const document = this.#documents.get(uri);
     if (document !== undefined) {
-      document.publishedAt = undefined;
+      this.#documents.set(uri, { ...document, isReported: false, publishedAt: undefined });
     }
   }
 
@@ -106,17 +114,30 @@ export class Analysis {
   /**
    * Resolves once diagnostics were published for the document after it was opened or last changed, and then no more for
    * a while, or nobody is expected to publish any.
+   *
+   * @param isShown whether it is in a tab
+   * @param unexpected how long to wait for a report that nothing leads to expect
    */
-  documentSettled(uri: string): Promise<void> {
+  documentSettled(uri: string, isShown: boolean, unexpected = UNEXPECTED_MS): Promise<void> {
     const asked = this.#clock.now();
     return this.#once(() => {
-      const { changedAt = asked, publishedAt } = this.#documents.get(uri) ?? {};
+      const document = this.#documents.get(uri);
+      const { changedAt = asked, publishedAt } = document ?? {};
       const wait =
         publishedAt === undefined
-          ? this.#remaining(changedAt, NO_SIGN_MS)
+          ? this.#remaining(changedAt, this.#isExpected(document, isShown) ? NO_SIGN_MS : unexpected)
           : this.#remaining(publishedAt, DOCUMENT_QUIET_MS);
       return wait > 0 ? { wait } : { found: undefined };
     });
+  }
+
+  /** Whether somebody reports on documents like this one, as far as has shown. */
+  #isExpected(document: Analysed | undefined, isShown: boolean): boolean {
+    const language = this.#languages.get(document?.language ?? "");
+    if (document === undefined || language === undefined) {
+      return false;
+    }
+    return document.isReported || language.reportsOnUnseen || (isShown && settle(language, this.#clock.now()));
   }
 
   /**

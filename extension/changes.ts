@@ -3,7 +3,7 @@ import type { Analysis } from "./analysis.ts";
 import type { Documents } from "./documents.ts";
 import { type Counts, countedPaths } from "./ignore.ts";
 import { PublishedDiagnostics } from "./published.ts";
-import { documentOf, type MomentaryTabs } from "./tabs.ts";
+import { documentOf, type MomentaryTabs, tabsOf } from "./tabs.ts";
 
 /**
  * Turns what happens in the editor and on disk into epoch bumps (D20 to D22, D37), and passes it on to whom it concerns.
@@ -38,7 +38,7 @@ export class Changes implements vscode.Disposable {
       }
     }
     for (const [uri, diagnostics] of vscode.languages.getDiagnostics()) {
-      analysis.published(uri.toString());
+      analysis.published(uri.toString(), () => isShown(uri));
       if (isFile(uri)) {
         this.#isNews(uri, diagnostics);
       }
@@ -75,7 +75,7 @@ export class Changes implements vscode.Disposable {
         const reported = new Reported();
         for (const uri of uris) {
           if (reported.has(uri)) {
-            analysis.published(uri.toString());
+            analysis.published(uri.toString(), () => isShown(uri));
           } else {
             analysis.withdrawn(uri.toString());
           }
@@ -166,6 +166,10 @@ export class Changes implements vscode.Disposable {
 /** Output channels, git views, untitled documents and the like are no part of the workspace. */
 function isFile(uri: vscode.Uri): boolean {
   return uri.scheme === "file";
+}
+
+function isShown(uri: vscode.Uri): boolean {
+  return tabsOf({ uri }).length > 0;
 }
 
 function isOpen(path: string): boolean {

@@ -1,6 +1,6 @@
 import { readFile, stat } from "node:fs/promises";
 import * as vscode from "vscode";
-import type { Analysis } from "./analysis.ts";
+import { type Analysis, NO_SIGN_MS } from "./analysis.ts";
 import { clock } from "./clock.ts";
 import { declaredLanguages } from "./declarations.ts";
 import { type DocumentHost, type Documents, NotInStep } from "./documents.ts";
@@ -150,16 +150,17 @@ export class Editor {
     return documents.use(uri, async (document) => {
       const now = await languages.diagnostics(document);
       if (now === undefined) {
-        const published = async (): Promise<Answer> => {
-          await analysis.documentSettled(uri);
+        const published = async (isShown: boolean, unexpected?: number): Promise<Answer> => {
+          await analysis.documentSettled(uri, isShown, unexpected);
           return packDiagnostics(this.#parts.published());
         };
-        if (!this.mayOpenTabs || tabsOf(document).length > 0 || isReported(uri)) {
-          return published();
+        const isShown = tabsOf(document).length > 0;
+        if (isShown || !this.mayOpenTabs || isReported(uri)) {
+          return published(isShown);
         }
         return tabs.during(document, () => {
           analysis.shown(uri);
-          return published();
+          return published(true, NO_SIGN_MS);
         });
       }
       const others = this.#parts.published().filter(([other]) => other.toString() !== uri);

@@ -13,7 +13,7 @@ export function documentOf({ input }: vscode.Tab): vscode.Uri | undefined {
 }
 
 /** The tabs in which the document can be seen. */
-export function tabsOf({ uri }: vscode.TextDocument): vscode.Tab[] {
+export function tabsOf({ uri }: Pick<vscode.TextDocument, "uri">): vscode.Tab[] {
   const text = uri.toString();
   return vscode.window.tabGroups.all.flatMap(({ tabs }) => tabs).filter((tab) => documentOf(tab)?.toString() === text);
 }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { beforeEach, test } from "node:test";
-import { Analysis, DOCUMENT_QUIET_MS, LANGUAGE_QUIET_MS, NO_SIGN_MS } from "../../extension/analysis.ts";
+import { Analysis, DOCUMENT_QUIET_MS, LANGUAGE_QUIET_MS, NO_SIGN_MS, UNEXPECTED_MS } from "../../extension/analysis.ts";
 import { FakeClock } from "./fake-clock.ts";
 
 const A = "file:///w/a.c";
@@ -23,19 +23,29 @@ function watch<T>(promise: Promise<T>): { settled?: { readonly at: number; reado
   return watched;
 }
 
+/** Something is published for a document that is in no tab. */
+function published(uri: string): void {
+  analysis.published(uri, () => false);
+}
+
+/** As for a document in no tab, of whose language something may be expected. */
+function settled(uri: string): Promise<void> {
+  return analysis.documentSettled(uri, false, NO_SIGN_MS);
+}
+
 test("the times are those of the design", () => {
-  assert.deepEqual([DOCUMENT_QUIET_MS, LANGUAGE_QUIET_MS, NO_SIGN_MS], [250, 1_000, 20_000]);
+  assert.deepEqual([DOCUMENT_QUIET_MS, LANGUAGE_QUIET_MS, NO_SIGN_MS, UNEXPECTED_MS], [250, 1_000, 20_000, 1_500]);
 });
 
 test("a document is settled once its diagnostics were published after it was opened, and then not for a while", async () => {
-  analysis.published(A);
+  published(A);
   analysis.opened(A, "c");
-  const document = watch(analysis.documentSettled(A));
+  const document = watch(settled(A));
 
   await clock.pass(5_000);
-  analysis.published(A);
+  published(A);
   await clock.pass(200);
-  analysis.published(A);
+  published(A);
   await clock.pass(NO_SIGN_MS);
   assert.deepEqual(document.settled, { at: 5_450, value: undefined });
   assert.equal(clock.timers, 0);
@@ -43,23 +53,23 @@ test("a document is settled once its diagnostics were published after it was ope
 
 test("a document that is settled is so at once, until it changes", async () => {
   analysis.opened(A, "c");
-  analysis.published(A);
+  published(A);
   await clock.pass(300);
-  await analysis.documentSettled(A);
+  await settled(A);
 
   analysis.changed(A);
-  const document = watch(analysis.documentSettled(A));
+  const document = watch(settled(A));
   await clock.pass(1_000);
   assert.equal(document.settled, undefined);
-  analysis.published(A);
+  published(A);
   await clock.pass(1_000);
   assert.deepEqual(document.settled, { at: 1_550, value: undefined });
 });
 
 test("a change while somebody waits puts off what was published before it", async () => {
   analysis.opened(A, "c");
-  analysis.published(A);
-  const document = watch(analysis.documentSettled(A));
+  published(A);
+  const document = watch(settled(A));
   await clock.pass(100);
   analysis.changed(A);
   await clock.pass(NO_SIGN_MS - 1);
@@ -71,8 +81,8 @@ test("a change while somebody waits puts off what was published before it", asyn
 test("a document for which nobody publishes is settled 20 s after it was opened, whenever that is asked", async () => {
   analysis.opened(A, "c");
   await clock.pass(15_000);
-  const document = watch(analysis.documentSettled(A));
-  const unknown = watch(analysis.documentSettled("file:///w/never-opened.c"));
+  const document = watch(settled(A));
+  const unknown = watch(settled("file:///w/never-opened.c"));
   await clock.pass(30_000);
   assert.deepEqual(document.settled, { at: 20_000, value: undefined });
   assert.deepEqual(unknown.settled, { at: 35_000, value: undefined });
@@ -80,8 +90,8 @@ test("a document for which nobody publishes is settled 20 s after it was opened,
 
 test("what was published and taken back is no sign", async () => {
   analysis.opened(A, "c");
-  analysis.published(A);
-  const document = watch(analysis.documentSettled(A));
+  published(A);
+  const document = watch(settled(A));
   analysis.withdrawn(A);
   await clock.pass(30_000);
   assert.deepEqual(document.settled, { at: 20_000, value: undefined });
@@ -91,29 +101,58 @@ test("a document that is shown gets its time anew, unless somebody has reported 
   analysis.opened(A, "c");
   await clock.pass(30_000);
   analysis.shown(A);
-  const document = watch(analysis.documentSettled(A));
+  const document = watch(settled(A));
   await clock.pass(1_000);
   assert.equal(document.settled, undefined);
-  analysis.published(A);
+  published(A);
   await clock.pass(250);
   assert.deepEqual(document.settled, { at: 31_250, value: undefined });
 
   analysis.shown(A);
-  await analysis.documentSettled(A);
+  await settled(A);
+});
+
+test("a report that nothing leads to expect is not waited for as long as one that may come", async () => {
+  const cases: [isShown: boolean, before: () => void, settledAt: number][] = [
+    [false, () => {}, 1_500],
+    [true, () => {}, 1_500],
+    // A language that reports on what is in a tab is expected to do so again, and on nothing else.
+    [true, () => analysis.published(B, () => true), 20_000],
+    [false, () => analysis.published(B, () => true), 1_500],
+    [false, () => analysis.published(B, () => false), 20_000],
+    // Who has reported on the document will report on it again.
+    [false, () => changedAfterReport(), 20_000],
+  ];
+  for (const [isShown, before, settledAt] of cases) {
+    clock = new FakeClock();
+    analysis = new Analysis(clock);
+    analysis.opened(B, "c");
+    analysis.opened(A, "c");
+    before();
+    await clock.pass(LANGUAGE_QUIET_MS);
+    analysis.changed(A);
+    const document = watch(analysis.documentSettled(A, isShown));
+    await clock.pass(30_000);
+    assert.deepEqual(document.settled, { at: LANGUAGE_QUIET_MS + settledAt, value: undefined }, String(before));
+  }
+
+  function changedAfterReport(): void {
+    analysis.published(A, () => true);
+  }
 });
 
 test("documents are told apart, and nothing is remembered of one that was closed", async () => {
   analysis.opened(A, "c");
   analysis.opened(B, "c");
-  analysis.published(B);
-  const document = watch(analysis.documentSettled(A));
+  published(B);
+  const document = watch(settled(A));
   await clock.pass(1_000);
   assert.equal(document.settled, undefined);
 
   analysis.closed(B);
-  analysis.published(B);
+  published(B);
   analysis.opened(B, "c");
-  const reopened = watch(analysis.documentSettled(B));
+  const reopened = watch(settled(B));
   await clock.pass(1_000);
   assert.equal(reopened.settled, undefined);
 });
@@ -123,21 +162,21 @@ test("a language is settled once something was published for one of its document
   analysis.opened("file:///w/a.py", "python");
   const language = watch(analysis.languageSettled("c"));
   await clock.pass(2_000);
-  analysis.published("file:///w/a.py");
+  published("file:///w/a.py");
   await clock.pass(1_000);
-  analysis.published(A);
+  published(A);
   await clock.pass(900);
   analysis.opened(B, "c");
-  analysis.published(B);
+  published(B);
   await clock.pass(10_000);
   assert.deepEqual(language.settled, { at: 4_900, value: true });
 });
 
 test("a language that was settled once stays so, whatever is published then", async () => {
   analysis.opened(A, "c");
-  analysis.published(A);
+  published(A);
   await clock.pass(1_000);
-  analysis.published(A);
+  published(A);
   analysis.closed(A);
   await clock.pass(30_000);
   assert.equal(await analysis.languageSettled("c"), true);
@@ -161,7 +200,7 @@ test("a language whose diagnostics never come to rest is believed after 20 s", a
   analysis.opened(A, "c");
   const language = watch(analysis.languageSettled("c"));
   for (let time = 0; time < 25_000; time += 500) {
-    analysis.published(A);
+    published(A);
     await clock.pass(500);
   }
   assert.deepEqual(language.settled, { at: 20_000, value: false });

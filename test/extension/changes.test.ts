@@ -214,7 +214,7 @@ test("who waits for a language or a document learns of opened documents, their c
   let isSettled = false;
   publish({ [A]: [] });
   editor.fire("onDidChangeTextDocument", { document, contentChanges: [{}] });
-  const settling = analysis.documentSettled(A).then(() => {
+  const settling = analysis.documentSettled(A, false).then(() => {
     isSettled = true;
   });
   await clock.pass(1_000);

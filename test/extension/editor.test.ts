@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, test } from "node:test";
+import { setImmediate } from "node:timers/promises";
 import { URI } from "vscode-uri";
 import type { LanguageAdapter } from "../../extension/languages.ts";
 import { QUESTION } from "../../extension/rows.ts";
@@ -173,7 +174,7 @@ test("a language is ready when its adapter says so, and without one when its dia
   const believed = ready();
   await clock.pass(20_000);
   assert.deepEqual(await believed, [0, 0]);
-  analysis.published(TEXT);
+  analysis.published(TEXT, () => false);
   await clock.pass(1_000);
   assert.deepEqual(await ready(), [0, 1]);
 
@@ -197,7 +198,7 @@ test("without an adapter, a document's diagnostics are those that are published 
   await clock.pass(100);
   editor.diagnostics.set(TEXT, [{ message: "m", range, severity: 1 }]);
   editor.diagnostics.set("file:///w/clean.ts", []);
-  analysis.published(TEXT);
+  analysis.published(TEXT, () => false);
   await clock.pass(249);
   assert.equal(answer, undefined);
   await clock.pass(1);
@@ -211,10 +212,14 @@ async function askInTab(meanwhile: () => void): Promise<string> {
   analysis.opened(TEXT, "typescript");
   await clock.pass(30_000);
   const asking = ask(QUESTION.documentDiagnostics, { uri: TEXT });
+  // On the way there, the real disk is looked at.
+  while (editor.ran.length === 0) {
+    await setImmediate();
+  }
   await clock.pass(1_000);
   meanwhile();
   editor.diagnostics.set(TEXT, [{ message: "m", range, severity: 1 }]);
-  analysis.published(TEXT);
+  analysis.published(TEXT, () => false);
   await clock.pass(250);
   return (await asking).text;
 }

@@ -6,8 +6,8 @@ import type { EditorWindow, RealVsCode } from "../../scripts/real-vscode.ts";
 import { type GatewayWindow, openGateway, startEditor } from "./gateway-window.ts";
 import { LanguageServer } from "./language-server.ts";
 import { LargeWorkspace } from "./large-workspace.ts";
-import { normalisedWorkspaceSymbols } from "./normalised.ts";
-import { workspaceSymbolsInside } from "./own-commands.ts";
+import { type HoverPayload, normalisedHover, normalisedWorkspaceSymbols } from "./normalised.ts";
+import { hoversInside, workspaceSymbolsInside } from "./own-commands.ts";
 import { RxjsWorkspace } from "./rxjs-workspace.ts";
 
 const WINDOWS = 5;
@@ -28,11 +28,10 @@ interface Place {
   readonly position: Position;
 }
 
-interface Payload {
+interface Payload extends HoverPayload {
   readonly items: readonly unknown[];
   readonly nextCursor?: string | null;
   readonly locations: readonly Location[];
-  readonly contents: readonly { readonly value: string }[];
 }
 
 describe("scenario 1: the first calls in a new window", () => {
@@ -56,7 +55,7 @@ describe("scenario 1: the first calls in a new window", () => {
       await inNewWindows(context, rxjs.folder, observable, all.length, [
         references(observable, all),
         definition(call, definitions),
-        hover(observable, "class Observable<T>"),
+        hover(observable),
         workspaceSymbols(rxjs.folder, "Observable"),
       ]);
     } finally {
@@ -71,7 +70,7 @@ describe("scenario 1: the first calls in a new window", () => {
       await inNewWindows(context, large.folder, large.harbour, large.harbours.length, [
         references(large.harbour, large.harbours),
         definition(large.callIn(2_999), [large.declarationOf(2_998)]),
-        hover(large.callIn(1_500), "function berth1499(harbour: Harbour): number"),
+        hover(large.callIn(1_500)),
         workspaceSymbols(large.folder, "berth2999"),
       ]);
     } finally {
@@ -179,13 +178,12 @@ function definition({ uri, position }: Place, expected: readonly Location[]): Qu
   };
 }
 
-/** `text` is all that tells a hover of the whole project from one of a file alone. */
-function hover({ uri, position }: Place, text: string): Question {
+function hover({ uri, position }: Place): Question {
   return {
     tool: "vscode.lsp.hover",
     input: { uri, position },
-    answer: ({ contents }) => contents.map(({ value }) => (value.includes(text) ? text : value)),
-    expected: () => [text],
+    answer: ({ contents, range }) => ({ contents, range }),
+    expected: async (window) => normalisedHover(await hoversInside(window, uri, position)),
   };
 }
 
