@@ -15,8 +15,8 @@ export class Changes implements vscode.Disposable {
   readonly #tabs: MomentaryTabs;
   readonly #published = new PublishedDiagnostics();
   readonly #subscriptions: vscode.Disposable;
-  #watchers: vscode.Disposable[] = [];
-  #watched = "";
+  /** By root, and whether it is in the workspace. */
+  readonly #watchers = new Map<string, vscode.Disposable>();
   #counts: Counts = () => false;
 
   constructor(
@@ -106,27 +106,30 @@ export class Changes implements vscode.Disposable {
     }
   }
 
-  /** Watches these roots and no others. */
+  /**
+   * Watches these roots and no others. Those that stay keep their watchers: a new one misses what happens before it is at
+   * work. A folder that joins or leaves the workspace gets a new one, since the editor itself watches those of the
+   * workspace, and nothing else for their watchers.
+   */
   watch(roots: readonly string[], ignore: readonly string[]): void {
-    const watched = JSON.stringify([roots, ignore]);
-    if (watched === this.#watched) {
-      return;
-    }
-    this.#watched = watched;
     this.#counts = countedPaths(roots, ignore, isOpen);
-    for (const watcher of this.#watchers) {
-      watcher.dispose();
+    const wanted = new Map(
+      roots.map((root) => {
+        const uri = vscode.Uri.file(root);
+        return [JSON.stringify([root, vscode.workspace.getWorkspaceFolder(uri) !== undefined]), uri];
+      }),
+    );
+    for (const [key, watcher] of this.#watchers) {
+      if (!wanted.has(key)) {
+        watcher.dispose();
+        this.#watchers.delete(key);
+      }
     }
-    this.#watchers = roots.map((root) => {
-      const watcher = vscode.workspace.createFileSystemWatcher(new vscode.RelativePattern(vscode.Uri.file(root), "**"));
-      const touched = (uri: vscode.Uri): void => this.#touched(uri);
-      return vscode.Disposable.from(
-        watcher,
-        watcher.onDidCreate(touched),
-        watcher.onDidChange(touched),
-        watcher.onDidDelete(touched),
-      );
-    });
+    for (const [key, uri] of wanted) {
+      if (!this.#watchers.has(key)) {
+        this.#watchers.set(key, this.#watcherOf(uri));
+      }
+    }
   }
 
   /**
@@ -150,6 +153,17 @@ export class Changes implements vscode.Disposable {
   /** Whether what is published for it counts. */
   #counted(uri: vscode.Uri): boolean {
     return isFile(uri) && !this.#tabs.shows(uri);
+  }
+
+  #watcherOf(root: vscode.Uri): vscode.Disposable {
+    const watcher = vscode.workspace.createFileSystemWatcher(new vscode.RelativePattern(root, "**"));
+    const touched = (uri: vscode.Uri): void => this.#touched(uri);
+    return vscode.Disposable.from(
+      watcher,
+      watcher.onDidCreate(touched),
+      watcher.onDidChange(touched),
+      watcher.onDidDelete(touched),
+    );
   }
 
   #isNews(uri: vscode.Uri, diagnostics: readonly vscode.Diagnostic[]): boolean {

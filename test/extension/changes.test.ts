@@ -224,6 +224,21 @@ test("who waits for a language or a document learns of opened documents, their c
   await settling;
 });
 
+test("a root that stays keeps its watcher, and gets another when it joins or leaves the workspace", () => {
+  const changes = watch();
+  changes.watch(["/w"], []);
+  changes.watch(["/w", "/x"], ["**/*.log"]);
+  assert.deepEqual(editor.watched, ["/w", "/x"]);
+
+  editor.folders.push("/x");
+  changes.watch(["/x"], []);
+  assert.deepEqual(editor.watched, ["/w", "/x", "/x"]);
+  editor.fire("onDidCreate", URI.parse(A));
+  assert.deepEqual(bumps, []);
+  editor.fire("onDidCreate", URI.parse("file:///x/a.ts"));
+  assert.deepEqual(bumps, ["fs"]);
+});
+
 test("nothing counts after the end", () => {
   const changes = watch();
   changes.dispose();

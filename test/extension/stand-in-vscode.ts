@@ -43,6 +43,10 @@ export const editor = {
   manifests: [] as object[],
   /** The languages that installed extensions declare. */
   languages: [] as string[],
+  /** The folders of the workspace. */
+  folders: [] as string[],
+  /** The folders for which watchers were made, one after the other. */
+  watched: [] as string[],
   /** What the person chooses when asked, one after the other; then nothing. */
   choices: [] as (string | undefined)[],
   /** What the person was asked. */
@@ -68,6 +72,8 @@ export const editor = {
       settings: new Map(),
       manifests: [],
       languages: [],
+      folders: [],
+      watched: [],
       choices: [],
       questions: [],
     });
@@ -232,6 +238,7 @@ export const workspace = {
   get textDocuments() {
     return editor.documents;
   },
+  getWorkspaceFolder: ({ path }: URI) => (editor.folders.includes(path) ? {} : undefined),
   /** Tells of the events `onDidCreate`, `onDidChange` and `onDidDelete` under its folder. */
   createFileSystemWatcher: ({ base }: RelativePattern) => {
     const under = (event: string) => (listener: Listener) =>
@@ -240,6 +247,7 @@ export const workspace = {
           listener(uri);
         }
       });
+    editor.watched.push(base.path);
     return {
       onDidCreate: under("onDidCreate"),
       onDidChange: under("onDidChange"),
