@@ -1,9 +1,10 @@
-import { stat } from "node:fs/promises";
+import { realpath, stat } from "node:fs/promises";
+import { join } from "node:path";
 import * as vscode from "vscode";
 import { type DeclaredLanguage, declaredLanguages } from "./declarations.ts";
 import type { Documents } from "./documents.ts";
 import type { Languages } from "./languages.ts";
-import { filesOf, isMainLanguage, MOST_LANGUAGES, mainFiles } from "./main-languages.ts";
+import { filesOf, isMainLanguage, MOST_LANGUAGES, mainFiles, type WorkspaceFile } from "./main-languages.ts";
 import type { MainDocument } from "./rows.ts";
 
 /** More files are not looked at to see what the workspace is written in. */
@@ -144,7 +145,26 @@ async function choose(): Promise<string[][]> {
   const files = uris
     .filter(({ scheme }) => scheme === "file")
     .map((uri) => ({ uri: uri.toString(), path: vscode.workspace.asRelativePath(uri, false) }));
-  return [...mainFiles(files, languages).values()].map((chosen) => chosen.map(({ uri }) => uri));
+  return Promise.all(
+    [...mainFiles(files, languages).values()].map(async (chosen) => {
+      const areThemselves = await Promise.all(chosen.map(isItself));
+      return chosen.filter((_, index) => areThemselves[index]).map(({ uri }) => uri);
+    }),
+  );
+}
+
+/**
+ * Whether the file lies where the editor found it. What a link inside the folder leads to is another document to the
+ * editor than the file itself (D31), or lies outside.
+ */
+async function isItself({ uri, path }: WorkspaceFile): Promise<boolean> {
+  const { fsPath } = vscode.Uri.parse(uri, true);
+  try {
+    const [real, folder] = await Promise.all([realpath(fsPath), realpath(fsPath.slice(0, -path.length))]);
+    return real === join(folder, path);
+  } catch {
+    return false;
+  }
 }
 
 function openDocuments(): string[][] {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, test } from "node:test";
@@ -114,6 +114,25 @@ test("a file that is too large or gone is passed over for the next", async () =>
   );
   rmSync(join(folder, "c.ts"));
   assert.deepEqual(await warmUp.mainDocuments(), []);
+});
+
+test("what is reached through a link inside the folder is passed over, and a folder that is a link itself is not", async () => {
+  const real = join(folder, "real");
+  make({ "real/b.ts": "typescript" });
+  symlinkSync(join(real, "b.ts"), join(real, "a.ts"));
+  const link = join(folder, "link");
+  symlinkSync(real, link);
+  editor.folder = link;
+  editor.files = ["a.ts", "b.ts"].map((name) => ({
+    uri: URI.file(join(link, name)),
+    languageId: "typescript",
+    lines: [""],
+  }));
+  warmUp.isWanted = true;
+  assert.deepEqual(
+    (await warmUp.mainDocuments()).map((document) => document.uri),
+    [URI.file(join(link, "b.ts")).toString()],
+  );
 });
 
 test("where nothing may be opened unasked, the main documents are those that are open", async () => {
