@@ -35,6 +35,8 @@ describe("scenario 3: cursors and what happens in the editor and on disk", () =>
     parent = temporaryFolder("freshness");
     folder = join(parent, "harbour");
     cpSync(join(root, "test", "workspace"), folder, { recursive: true });
+    // Extensions of the editor's own open it some seconds after their start.
+    rmSync(join(folder, "package.json"));
     writeFileSync(join(folder, WRONG), 'export const draught: number = "deep";\n');
     makeRepository();
     annex = join(parent, "annex");
@@ -62,8 +64,17 @@ describe("scenario 3: cursors and what happens in the editor and on disk", () =>
   });
 
   test("opening a file that was not open makes a cursor stale, and so does typing in its editor", async () => {
+    const open = new Set(
+      await gateway.window.inside(
+        (vscode) => vscode.workspace.textDocuments.map(({ uri }) => uri.toString()),
+        undefined,
+      ),
+    );
+    // Those that the gateway holds do not count.
+    const file = ["src/berth.ts", "src/harbour.ts"].find((file) => !open.has(uriOf(file)));
+    assert.ok(file !== undefined, `Open are ${[...open].join(", ")}.`);
     const { cursor } = await question.firstPage();
-    await gateway.window.openFile("src/berth.ts");
+    await gateway.window.openFile(file);
     assert.deepEqual(await question.changeSince(cursor), ["text"]);
     const { cursor: next } = await question.firstPage();
     await gateway.window.type("// typed ");

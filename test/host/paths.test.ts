@@ -45,7 +45,7 @@ describe("paths that are not plain", () => {
     let gateway: GatewayWindow;
 
     before(async () => {
-      real = copyWorkspace();
+      real = plainWorkspace();
       parent = temporaryFolder("linked");
       link = join(parent, "harbour");
       symlinkSync(real, link);
@@ -96,11 +96,14 @@ describe("paths that are not plain", () => {
           .filter(({ uri }) => uri.scheme === "file")
           .map(({ uri }) => [uri.fsPath, realpathSync(uri.fsPath)]);
       }, undefined);
-      const files = held.filter(([, path]) => path?.startsWith(join(real, "src")));
-      assert.deepEqual(files.sort(), [
-        [join(link, "src/mistakes.ts"), join(real, "src/mistakes.ts")],
-        [join(link, "src/ship.ts"), join(real, "src/ship.ts")],
-      ]);
+      const files = held.filter(([, path]) => path?.startsWith(real)).sort();
+      assert.deepEqual(
+        files,
+        files.map(([, path = ""]) => [join(link, path.slice(real.length)), path]),
+      );
+      for (const file of ["src/mistakes.ts", "src/ship.ts"]) {
+        assert.equal(files.filter(([, path]) => path === join(real, file)).length, 1, file);
+      }
     });
 
     test("a cursor goes on under either path, and is stale when somebody writes a file under either", async () => {
@@ -132,7 +135,7 @@ describe("paths that are not plain", () => {
         mkdirSync(join(parent, library));
         writeFileSync(join(parent, library, "index.d.ts"), `export declare function ${library}(): number;\n`);
       }
-      folder = copyWorkspace();
+      folder = plainWorkspace();
       const imports = ["charts", "tides"].map((name) => `import { ${name} } from "${join(parent, name, "index")}";\n`);
       writeFileSync(join(folder, "src", "pilot.ts"), `${imports.join("")}\nexport const here = [charts(), tides()];\n`);
       for (const name of ODD_NAMES) {
@@ -326,6 +329,13 @@ describe("paths that are not plain", () => {
 /** As VS Code writes it, and so the gateway (D30). */
 function uriOf(folder: string, file: string): string {
   return URI.file(join(folder, file)).toString();
+}
+
+/** A copy of test/workspace without what extensions of the editor's own open some seconds after its start. */
+function plainWorkspace(): string {
+  const folder = copyWorkspace();
+  rmSync(join(folder, "package.json"));
+  return folder;
 }
 
 /** Waits until the editor knows more than the file's own references of `Ship`. */
