@@ -19,12 +19,12 @@ import {
 
 export class LanguageProject {
   readonly gateway: GatewayWindow;
-  readonly #folder: string;
+  readonly folder: string;
   readonly #editor: RealVsCode;
 
   private constructor(gateway: GatewayWindow, folder: string, editor: RealVsCode) {
     this.gateway = gateway;
-    this.#folder = folder;
+    this.folder = folder;
     this.#editor = editor;
   }
 
@@ -47,7 +47,7 @@ export class LanguageProject {
   }
 
   uri(file: string): string {
-    return pathToFileURL(join(this.#folder, file)).href;
+    return pathToFileURL(join(this.folder, file)).href;
   }
 
   at(file: string, line: number, from: number, to: number): Location {
@@ -84,7 +84,7 @@ export class LanguageProject {
   async close(): Promise<void> {
     await this.gateway.client.close();
     await this.#editor.stop();
-    rmSync(this.#folder, { recursive: true, force: true });
+    rmSync(this.folder, { recursive: true, force: true });
   }
 }
 

@@ -1,0 +1,155 @@
+import assert from "node:assert/strict";
+import { rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, describe, test } from "node:test";
+import { pathToFileURL } from "node:url";
+import { ToolFailure } from "../../scripts/gateway-client.ts";
+import type { EditorWindow, RealVsCode } from "../../scripts/real-vscode.ts";
+import { copyWorkspace, eventually, type GatewayWindow, openGateway, startEditor } from "./gateway-window.ts";
+import { LanguageProject } from "./language-project.ts";
+import { pyright } from "./language-servers.ts";
+import type { DiagnosticItem } from "./normalised.ts";
+
+const TOOL = "vscode.lsp.diagnostics.document";
+
+interface Diagnostics {
+  readonly diagnostics: readonly DiagnosticItem[];
+  readonly summary: string;
+}
+
+/** In which way the editor knows a file before somebody else writes it. */
+const WAYS: readonly { readonly name: string; readonly show: (window: EditorWindow, file: string) => Promise<void> }[] =
+  [
+    { name: "not open", show: async () => {} },
+    {
+      name: "open in no tab",
+      show: (window, file) =>
+        window.inside(async (vscode, path) => {
+          await vscode.workspace.openTextDocument(path);
+        }, file),
+    },
+    {
+      name: "in a tab",
+      show: (window, file) =>
+        window.inside(async (vscode, path) => {
+          await vscode.window.showTextDocument(vscode.Uri.file(path), { preview: false });
+        }, file),
+    },
+  ];
+
+describe("scenario 4: diagnostics of files that another process has just written", () => {
+  describe("TypeScript, JSON and CSS", () => {
+    let folder: string;
+    let editor: RealVsCode;
+    let gateway: GatewayWindow;
+
+    before(async () => {
+      folder = copyWorkspace();
+      editor = await startEditor();
+      gateway = await openGateway(editor, folder);
+    });
+
+    after(async () => {
+      await gateway?.client.close();
+      await editor?.stop();
+      rmSync(folder, { recursive: true, force: true });
+    });
+
+    for (const { name, show } of WAYS) {
+      test(`a type error that appears and goes in a TypeScript file, ${name}`, async () => {
+        const file = join(folder, "src", `${name.replaceAll(" ", "-")}.ts`);
+        writeFileSync(file, "export const depth: number = 4;\n");
+        await show(gateway.window, file);
+        for (let round = 1; round <= 3; round++) {
+          writeFileSync(file, `export const depth: number = "${round}";\n`);
+          assert.deepEqual(codes(await ask(gateway, file)), ["2322"], `round ${round}`);
+          writeFileSync(file, `export const depth: number = ${round};\n`);
+          assert.deepEqual(codes(await ask(gateway, file)), [], `round ${round}`);
+        }
+      });
+    }
+
+    const MISTAKEN = [
+      { file: "mistaken.json", text: '{ "depth": }\n', code: "516" },
+      { file: "mistaken.css", text: "a { colour: red; \n", code: "css-rcurlyexpected" },
+    ];
+    for (const { file: name, text, code } of MISTAKEN) {
+      test(`${name} without a tab is not analysed, and with diagnostics.openTab it is`, async () => {
+        const file = join(folder, name);
+        writeFileSync(file, text);
+        await assert.rejects(
+          ask(gateway, file),
+          (error) =>
+            error instanceof ToolFailure &&
+            error.code === "PROVIDER_UNAVAILABLE" &&
+            error.details["reason"] === "not_analysed" &&
+            error.message.includes("mcpLspGateway.diagnostics.openTab"),
+        );
+        await openTabs(gateway.window, true);
+        // The setting takes effect when the extension has heard of it.
+        const found = await eventually(
+          () => ask(gateway, file),
+          () => true,
+        );
+        assert.ok(codes(found).includes(code), JSON.stringify(found));
+        assert.deepEqual(await tabs(gateway.window, file), [], "The tab is closed again.");
+        await openTabs(gateway.window, undefined);
+      });
+    }
+  });
+
+  describe("Python", () => {
+    let project: LanguageProject;
+
+    before(async () => {
+      project = await LanguageProject.open("python", await pyright());
+    });
+
+    after(() => project?.close());
+
+    for (const { name, show } of WAYS) {
+      test(`a type error that appears and goes in a Python file, ${name}`, async () => {
+        const file = join(project.folder, `${name.replaceAll(" ", "_")}.py`);
+        writeFileSync(file, "depth: int = 4\n");
+        await show(project.gateway.window, file);
+        for (let round = 1; round <= 3; round++) {
+          writeFileSync(file, `depth: int = "${round}"\n`);
+          assert.deepEqual(codes(await ask(project.gateway, file)), ["reportAssignmentType"], `round ${round}`);
+          writeFileSync(file, `depth: int = ${round}\n`);
+          assert.deepEqual(codes(await ask(project.gateway, file)), [], `round ${round}`);
+        }
+      });
+    }
+  });
+});
+
+/** The first answer that does not ask for another try. */
+function ask({ client }: GatewayWindow, file: string): Promise<Diagnostics> {
+  return client.call(TOOL, { uri: pathToFileURL(file).href });
+}
+
+function codes({ diagnostics }: Diagnostics): (string | undefined)[] {
+  return diagnostics.map(({ code }) => code);
+}
+
+function openTabs(window: EditorWindow, value: boolean | undefined): Promise<void> {
+  return window.inside(
+    async (vscode, { value }) => {
+      await vscode.workspace
+        .getConfiguration("mcpLspGateway")
+        .update("diagnostics.openTab", value, vscode.ConfigurationTarget.Global);
+    },
+    { value },
+  );
+}
+
+function tabs(window: EditorWindow, file: string): Promise<string[]> {
+  return window.inside(
+    (vscode, path) =>
+      vscode.window.tabGroups.all
+        .flatMap(({ tabs }) => tabs)
+        .filter(({ input }) => input instanceof vscode.TabInputText && input.uri.fsPath === path)
+        .map(({ label }) => label),
+    file,
+  );
+}
