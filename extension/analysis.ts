@@ -18,6 +18,8 @@ interface Analysed {
   readonly changedAt: number;
   /** When diagnostics were last published for it, if they were after that and still are. */
   readonly publishedAt: number | undefined;
+  /** A report on an earlier text was still to come when it changed, and may be taken for one on this text. */
+  readonly isOvertaken: boolean;
 }
 
 interface Language {
@@ -51,7 +53,13 @@ export class Analysis {
 
   opened(uri: string, language: string): void {
     const now = this.#clock.now();
-    this.#documents.set(uri, { language, isReported: false, changedAt: now, publishedAt: undefined });
+    this.#documents.set(uri, {
+      language,
+      isReported: false,
+      changedAt: now,
+      publishedAt: undefined,
+      isOvertaken: false,
+    });
     if (!this.#languages.has(language)) {
       this.#languages.set(language, { since: now, publishedAt: undefined, settled: false, reportsOnUnseen: false });
     }
@@ -61,15 +69,19 @@ export class Analysis {
   changed(uri: string): void {
     const document = this.#documents.get(uri);
     if (document !== undefined) {
-      this.#documents.set(uri, { ...document, changedAt: this.#clock.now(), publishedAt: undefined });
+      const now = this.#clock.now();
+      const isOvertaken = !isSettled(document, now) && now - document.changedAt < NO_SIGN_MS;
+      this.#documents.set(uri, { ...document, changedAt: now, publishedAt: undefined, isOvertaken });
       this.#happened();
     }
   }
 
   /** A tab shows the document, which is when some extensions begin to look at it. */
   shown(uri: string): void {
-    if (this.#documents.get(uri)?.publishedAt === undefined) {
-      this.changed(uri);
+    const document = this.#documents.get(uri);
+    if (document !== undefined && document.publishedAt === undefined) {
+      this.#documents.set(uri, { ...document, changedAt: this.#clock.now() });
+      this.#happened();
     }
   }
 
@@ -126,7 +138,7 @@ export class Analysis {
       const wait =
         publishedAt === undefined
           ? this.#remaining(changedAt, this.#isExpected(document, isShown) ? NO_SIGN_MS : unexpected)
-          : this.#remaining(publishedAt, DOCUMENT_QUIET_MS);
+          : this.#remaining(publishedAt, quietOf(document));
       return wait > 0 ? { wait } : { found: undefined };
     });
   }
@@ -189,6 +201,15 @@ export class Analysis {
       again();
     });
   }
+}
+
+/** How long nothing may be published for the document until what was published counts as all. */
+function quietOf(document: Analysed | undefined): number {
+  return document?.isOvertaken === true ? LANGUAGE_QUIET_MS : DOCUMENT_QUIET_MS;
+}
+
+function isSettled(document: Analysed, now: number): boolean {
+  return document.publishedAt !== undefined && now - document.publishedAt >= quietOf(document);
 }
 
 /** Takes note of it if nothing was published for the language for long enough, and returns whether that was ever so. */

@@ -21,7 +21,13 @@ export async function pyright(): Promise<Server> {
   const folder = await cached(`pyright-${PYRIGHT}`, script, `Downloading pyright ${PYRIGHT}`, (partial) =>
     npmInstall(partial, { pyright: PYRIGHT }),
   );
-  return { language: "python", command: process.execPath, args: [join(folder, script), "--stdio"] };
+  return {
+    language: "python",
+    command: process.execPath,
+    args: [join(folder, script), "--stdio"],
+    // It publishes then for every open document. Asked by the editor instead, it is asked about those in tabs only.
+    initializationOptions: { disablePullDiagnostics: true },
+  };
 }
 
 export async function clangd(): Promise<Server> {

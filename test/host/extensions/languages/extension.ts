@@ -8,17 +8,19 @@ export interface Server {
   readonly language: string;
   readonly command: string;
   readonly args: readonly string[];
+  /** What the server is told at its start. */
+  readonly initializationOptions?: object;
 }
 
 const clients: LanguageClient[] = [];
 
 export async function activate(): Promise<void> {
   const servers = vscode.workspace.getConfiguration("gatewayLanguages").get<readonly Server[]>("servers", []);
-  for (const { language, command, args } of servers) {
+  for (const { language, command, args, initializationOptions } of servers) {
     const client = new LanguageClient(
       language,
       { command, args: [...args] },
-      { documentSelector: [{ scheme: "file", language }] },
+      { documentSelector: [{ scheme: "file", language }], initializationOptions },
     );
     clients.push(client);
     await client.start();
