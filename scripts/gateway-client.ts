@@ -6,7 +6,7 @@ import { McpError } from "@modelcontextprotocol/sdk/types.js";
 import { manifest } from "./layout.ts";
 
 /** A question that has no answer after this long counts as failed. */
-export const PATIENCE = 60_000;
+const PATIENCE = 60_000;
 
 export interface Position {
   readonly line: number;

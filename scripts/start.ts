@@ -2,18 +2,10 @@
 
 import { realpathSync, statSync } from "node:fs";
 import { join, relative } from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
 import { DesktopVsCode } from "./desktop-vscode.ts";
-import {
-  type DefinitionPayload,
-  GatewayClient,
-  type Location,
-  PATIENCE,
-  type Page,
-  ToolFailure,
-} from "./gateway-client.ts";
+import { type DefinitionPayload, GatewayClient, type Location, type Page, ToolFailure } from "./gateway-client.ts";
 import { type HandoverFiles, packHandover, runInside, takeConfiguration } from "./handover.ts";
 import { root } from "./layout.ts";
 import { pickSubject, type Subject } from "./pick-subject.ts";
@@ -23,12 +15,8 @@ import { packVsix } from "./vsix.ts";
 
 /** A small project with a file of mistakes. */
 const EXAMPLE = join(root, "test", "workspace");
-/** Two equal answers this far apart are believed: right after its start a language server answers in part. */
-const SETTLED = 2_000;
-/** An answer of nothing is believed this long after the first question. */
-const WARM_UP = 20_000;
-/** An extension that has not reported on a file in a tab after this long has nothing to report: some keep silent then. */
-const REPORTED = 10_000;
+/** How often a tool is asked whose pages a change of the workspace has parted. */
+const TRIES = 5;
 /** Of a long list the first and last few are printed, of a long text twice as many lines of its beginning. */
 const SHOWN = 3;
 /** What every language with an extension of its own has. Of the other tools a language may lack some. */
@@ -187,7 +175,7 @@ async function askEverything({ client, window, folder, subject, mistakes }: Tour
     },
     "vscode.lsp.diagnostics.document": {
       about: relative(folder, mistakes),
-      // Some extensions, the one for TypeScript among them, look only at files that are in a tab.
+      // Some extensions look only at files that are in a tab.
       prepare: () => showInTab(window, pathToFileURL(mistakes).href),
       ask: async () => {
         const uri = pathToFileURL(mistakes).href;
@@ -205,7 +193,6 @@ async function askEverything({ client, window, folder, subject, mistakes }: Tour
     },
   };
 
-  const warm = Date.now() + WARM_UP;
   let unanswered = 0;
   for (const tool of await client.toolNames()) {
     const question = questions[tool];
@@ -215,7 +202,7 @@ async function askEverything({ client, window, folder, subject, mistakes }: Tour
     print("", `${tool}  (${question.about})`);
     const { lines, failed } = await step(`Asking ${tool}`, async () => {
       await question.prepare?.();
-      return outcome(question.ask, warm, NEEDED.has(tool));
+      return outcome(question.ask, NEEDED.has(tool));
     });
     print(...lines.map((line) => `  ${line}`));
     unanswered += failed ? 1 : 0;
@@ -233,13 +220,9 @@ function showInTab(window: HandoverFiles, uri: string): Promise<void> {
 }
 
 /** What a tool answered, or in its place why it gave no answer. */
-async function outcome(
-  ask: Question["ask"],
-  warm: number,
-  needed: boolean,
-): Promise<{ lines: readonly string[]; failed: boolean }> {
+async function outcome(ask: Question["ask"], needed: boolean): Promise<{ lines: readonly string[]; failed: boolean }> {
   try {
-    const { found, lines } = await settled(ask, warm);
+    const { found, lines } = await wholly(ask);
     return { lines, failed: needed && !found };
   } catch (error) {
     const lacking = error instanceof ToolFailure && error.code === "PROVIDER_UNAVAILABLE";
@@ -247,45 +230,18 @@ async function outcome(
   }
 }
 
-/**
- * Asks until the answer has settled. Asks anew when a cursor was refused because the answer had not, and while no extension
- * has reported on a file. Until `warm`, "nothing" does not count as settled.
- */
-async function settled(ask: Question["ask"], warm: number): Promise<Told> {
-  const started = Date.now();
-  let last: { text: string; since: number } | undefined;
-  for (;;) {
+/** Asks anew when a cursor was refused, as clients have to. */
+async function wholly(ask: Question["ask"]): Promise<Told> {
+  for (let tries = 1; ; tries++) {
     try {
-      const told = await ask();
-      const text = told.lines.join("\n");
-      const now = Date.now();
-      if (last?.text !== text) {
-        last = { text, since: now };
-      }
-      if (now - last.since >= SETTLED && (told.found || now >= warm)) {
-        return told;
-      }
+      return await ask();
     } catch (error) {
-      if (Date.now() - started >= patienceWith(error)) {
+      const parted = error instanceof ToolFailure && /^CURSOR_(STALE|EXPIRED)$/.test(error.code);
+      if (!parted || tries === TRIES) {
         throw error;
       }
     }
-    if (Date.now() - started >= PATIENCE) {
-      throw new Failure(`No settled answer within ${PATIENCE / 1000} s: look at the gateway's log in the editor.`);
-    }
-    await delay(250);
   }
-}
-
-/** For how long a tool is asked again that gave this error. */
-function patienceWith(error: unknown): number {
-  if (!(error instanceof ToolFailure)) {
-    return 0;
-  }
-  if (error.details["reason"] === "not_analysed") {
-    return REPORTED;
-  }
-  return /^CURSOR_(STALE|EXPIRED)$/.test(error.code) ? PATIENCE : 0;
 }
 
 /** A diagnostic on one line. */
