@@ -138,8 +138,10 @@ export class Changes implements vscode.Disposable {
    */
   published(): [vscode.Uri, vscode.Diagnostic[]][] {
     const all = vscode.languages.getDiagnostics();
-    const files = all.filter(([uri]) => this.#counted(uri));
-    if (this.#published.anyChanged(files.map(([uri, diagnostics]) => [uri.toString(), diagnostics]))) {
+    const files = all
+      .filter(([uri]) => isFile(uri))
+      .map(([uri, diagnostics]) => [uri.toString(), diagnostics] as const);
+    if (this.#published.anyChanged(files, (uri) => !this.#tabs.shows(uri))) {
       this.#bump("diagnostics");
     }
     return all;

@@ -46,17 +46,21 @@ export class PublishedDiagnostics {
 
   /**
    * As `changed`, for everything that is published now: what is no longer among it was taken away. What is not remembered,
-   * or could not be read, is left to its event.
+   * or could not be read, is left to its event, and so is what does not count now (`counts`).
    */
-  anyChanged(all: readonly (readonly [uri: string, diagnostics: readonly DiagnosticLike[]])[]): boolean {
+  anyChanged(
+    all: readonly (readonly [uri: string, diagnostics: readonly DiagnosticLike[]])[],
+    counts: (uri: string) => boolean = () => true,
+  ): boolean {
     if (this.#forgetful) {
       return false;
     }
     const now = new Map(all);
     const known = [...this.#digests].filter(([, digest]) => typeof digest === "string").map(([uri]) => uri);
     const unknown = [...now.keys()].filter((uri) => !this.#digests.has(uri));
+    const counted = [...known, ...unknown].filter(counts);
     // All of them are looked at, since each look is remembered.
-    return [...known, ...unknown].filter((uri) => this.changed(uri, now.get(uri) ?? [])).length > 0;
+    return counted.filter((uri) => this.changed(uri, now.get(uri) ?? [])).length > 0;
   }
 }
 

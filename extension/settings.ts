@@ -17,6 +17,7 @@ export const DEFAULT_IGNORE: readonly string[] = [
   "**/.git/**",
   "**/*.log",
   "**/node_modules/.cache/**",
+  "**/.cache/clangd/**",
   "**/dist/**",
   "**/out/**",
   "**/build/**",

@@ -32,7 +32,7 @@ export class MomentaryTabs {
   }
 
   /** Whether such a tab shows the document, or did until now: what is published for it is the gateway's doing. */
-  shows(uri: vscode.Uri): boolean {
+  shows(uri: vscode.Uri | string): boolean {
     return this.#shown.has(uri.toString());
   }
 

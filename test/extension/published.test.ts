@@ -93,6 +93,11 @@ test("a look at everything finds what changed, what came and what went, each onc
   const both = [A, B].map((uri): [string, DiagnosticLike[]] => [uri, [diagnostic()]]);
   assert.equal(published.anyChanged(both), true);
   assert.equal(published.anyChanged(both), false);
+  assert.equal(
+    published.anyChanged([], (uri) => uri !== A && uri !== B),
+    false,
+    "What does not count is not looked at.",
+  );
   assert.equal(published.anyChanged([]), true);
   assert.equal(published.anyChanged([[A, []]]), false);
 });

@@ -37,6 +37,7 @@ test("nothing set gives the defaults and no problem", () => {
       "**/.git/**",
       "**/*.log",
       "**/node_modules/.cache/**",
+      "**/.cache/clangd/**",
       "**/dist/**",
       "**/out/**",
       "**/build/**",
