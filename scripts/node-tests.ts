@@ -18,12 +18,15 @@ export interface Selection {
   readonly concurrency: number;
 }
 
+/** A test that takes longer hangs, and would keep all the others from being run. */
+const LONGEST_TEST = 10 * 60_000;
+
 /** Runs the tests and prints one line for each. A skipped test counts as failed: a test that does not run proves nothing. */
 export async function runNodeTests({ files, grep, concurrency }: Selection): Promise<Tally> {
   const tally: Tally = { passed: 0, failed: 0 };
   const wholeFiles = new Set(files.map((file) => resolve(root, file)));
   const pattern = grep === undefined ? {} : { testNamePatterns: [new RegExp(grep.replaceAll(/[^\w\s]/g, "\\$&"))] };
-  const stream = run({ files: [...wholeFiles], concurrency, ...pattern });
+  const stream = run({ files: [...wholeFiles], concurrency, timeout: LONGEST_TEST, ...pattern });
   for await (const { type, data } of stream) {
     if (type === "test:stdout" || type === "test:stderr") {
       process.stderr.write(data.message);

@@ -213,6 +213,7 @@ test("who waits for a language or a document learns of opened documents, their c
 
   let isSettled = false;
   publish({ [A]: [] });
+  await clock.pass(250);
   editor.fire("onDidChangeTextDocument", { document, contentChanges: [{}] });
   const settling = analysis.documentSettled(A, false).then(() => {
     isSettled = true;
