@@ -123,6 +123,7 @@ impl<E: Editor> Gateway<E> {
         let mut ready = pin!(self.await_ready(&opened.document.editor_uri, &opened.language, stage));
         let mut belief = None;
         let mut equal_since: Option<(T, Instant)> = None;
+        let mut unconfirmed_since = None;
         let mut pause = FIRST_PAUSE;
         loop {
             let before = belief;
@@ -144,15 +145,19 @@ impl<E: Editor> Gateway<E> {
                 }
                 (Err(EditorError::Failed), None) => equal_since = None,
                 (Err(error), _) => return Err(error.into()),
-                (Ok(answer), Some(belief @ Belief::Unconfirmed)) if answer.is_empty() => {
-                    return Ok(Believed { moment, answer, belief });
-                }
-                (Ok(answer), _) => {
+                (Ok(answer), belief) => {
                     let since = equal_since.filter(|(earlier, _)| *earlier == answer).map_or(now, |(_, since)| since);
                     if !answer.is_empty() && now - since >= EQUAL_FOR {
                         self.ready_languages().insert(&opened.language);
                         stage.set_warming_up(false);
                         return Ok(Believed { moment, answer, belief: Belief::Confirmed });
+                    }
+                    if let Some(belief @ Belief::Unconfirmed) = belief {
+                        // Something found is worth another look, which may show the language to be ready.
+                        let unconfirmed_since = *unconfirmed_since.get_or_insert(now);
+                        if answer.is_empty() || now - unconfirmed_since >= EQUAL_FOR {
+                            return Ok(Believed { moment, answer, belief });
+                        }
                     }
                     equal_since = Some((answer, since));
                 }

@@ -133,6 +133,18 @@ async fn an_answer_is_believed_when_it_was_the_same_half_a_second_before() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn answers_that_never_are_the_same_are_believed_when_the_language_has_had_its_time() {
+    let bench = cold_and_silent();
+    bench.finds_in_turn(&[1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2]);
+
+    assert_eq!(bench.references().await, Err(ToolError::WarmingUp));
+
+    bench.becomes(Readiness::Assumed);
+    let (_, summary) = bench.references().await.expect("an answer");
+    assert!(summary.ends_with(UNCONFIRMED), "{summary}");
+}
+
+#[tokio::test(start_paused = true)]
 async fn what_was_asked_before_a_language_has_shown_that_it_is_ready_is_asked_again() {
     let bench = cold_and_silent();
     bench.refer_to([1]);
