@@ -3,7 +3,6 @@ import { mkdtempSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, test } from "node:test";
-import type { TextDocument } from "vscode";
 import { URI } from "vscode-uri";
 import type { LanguageAdapter } from "../../extension/languages.ts";
 import { QUESTION } from "../../extension/rows.ts";
@@ -49,7 +48,7 @@ beforeEach(() => {
   adapted = [];
   languages = new Languages(analysis, [adapter]);
   // The clock stands still while a real disk is looked at, and what waits for both would wait for ever.
-  const open = (uri: string) => workspace.openTextDocument(URI.parse(uri)) as unknown as Promise<TextDocument>;
+  const open = (uri: string) => workspace.openTextDocument(URI.parse(uri)) as unknown as ReturnType<typeof documentHost.open>;
   const documents = new Documents({ ...documentHost, ...clock, open, stampOnDisk: async () => undefined }, () => {});
   const tabs = new MomentaryTabs(clock, () => {});
   asked = new Editor({
