@@ -388,12 +388,6 @@ mod tests {
         };
         assert_eq!(unpack_open("ts", &[1, 2, 7, 3, 0, 1, 0]), open(Some(3), true, false));
         assert_eq!(unpack_open("ts", &[1, 2, 7, ABSENT, 0, 0, 1]), open(None, false, true));
-        let without_lines = unpack_open("ts", &[1, 2, 0, ABSENT, 0, 0, 1]);
-        assert_eq!(without_lines, Err(Malformed("a document without lines")));
-        let without_language = unpack_open("", &[0, 7, 3, ABSENT, 0, 0]);
-        assert_eq!(without_language, Err(Malformed("a string that is not there")));
-        let half_shown = unpack_open("ts", &[1, 2, 7, 3, 0, 1, 2]);
-        assert_eq!(half_shown, Err(Malformed("a flag that is neither 0 nor 1")));
     }
 
     #[test]
@@ -442,10 +436,11 @@ mod tests {
     fn a_document_that_does_not_add_up_is_refused() {
         let check = |text, cells: &[u32]| unpack_open(text, cells).expect_err("junk").0;
 
-        assert_eq!(check("", &[0]), "not exactly one document");
-        assert_eq!(check("", &[0, 1, 1, 1, 1]), "not exactly one document");
-        assert_eq!(check("", &[0, 0, 0]), "a document without lines");
-        assert_eq!(check("", &[0, ABSENT, 0]), "a coordinate that is too large");
-        assert_eq!(check("a", &[1, 1, 1, 1]), "strings in an answer that has none");
+        assert_eq!(check("ts", &[1, 2]), "not exactly one document");
+        assert_eq!(check("ts", &[1, 2, 7, 3, 0, 1, 0, 7, 3, 0, 1, 0]), "not exactly one document");
+        assert_eq!(check("ts", &[1, 2, 0, ABSENT, 0, 0, 1]), "a document without lines");
+        assert_eq!(check("ts", &[1, 2, 7, MAX_COORDINATE + 1, 0, 1, 0]), "a coordinate that is too large");
+        assert_eq!(check("", &[0, 7, 3, ABSENT, 0, 0]), "a string that is not there");
+        assert_eq!(check("ts", &[1, 2, 7, 3, 0, 1, 2]), "a flag that is neither 0 nor 1");
     }
 }
