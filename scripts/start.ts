@@ -17,6 +17,8 @@ import { packVsix } from "./vsix.ts";
 const EXAMPLE = join(root, "test", "workspace");
 /** How often a tool is asked whose pages a change of the workspace has parted. */
 const TRIES = 5;
+/** An extension that has not reported on a file in a tab after this long has nothing to report: some keep silent then. */
+const REPORTED = 10_000;
 /** Of a long list the first and last few are printed, of a long text twice as many lines of its beginning. */
 const SHOWN = 3;
 /** What every language with an extension of its own has. Of the other tools a language may lack some. */
@@ -210,12 +212,27 @@ async function askEverything({ client, window, folder, subject, mistakes }: Tour
   return unanswered;
 }
 
-/** Shows a file as a person would who works on it. */
+/** Shows a file as a person would who works on it, and waits until somebody has reported on it, if anybody does. */
 function showInTab(window: HandoverFiles, uri: string): Promise<void> {
   return runInside(
     window,
-    async (vscode, file) => void (await vscode.window.showTextDocument(vscode.Uri.parse(file), { preview: false })),
-    uri,
+    async (vscode, { uri, patience }) => {
+      const file = vscode.Uri.parse(uri);
+      const isReported = () =>
+        vscode.languages.getDiagnostics().some(([other]) => other.toString() === file.toString());
+      const reported = new Promise<void>((resolve) => {
+        const subscription = vscode.languages.onDidChangeDiagnostics(() => isReported() && done());
+        const timer = setTimeout(done, patience);
+        function done(): void {
+          clearTimeout(timer);
+          subscription.dispose();
+          resolve();
+        }
+      });
+      await vscode.window.showTextDocument(file, { preview: false });
+      await reported;
+    },
+    { uri, patience: REPORTED },
   );
 }
 

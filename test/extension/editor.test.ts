@@ -48,7 +48,8 @@ beforeEach(() => {
   adapted = [];
   languages = new Languages(analysis, [adapter]);
   // The clock stands still while a real disk is looked at, and what waits for both would wait for ever.
-  const open = (uri: string) => workspace.openTextDocument(URI.parse(uri)) as unknown as ReturnType<typeof documentHost.open>;
+  const open = (uri: string) =>
+    workspace.openTextDocument(URI.parse(uri)) as unknown as ReturnType<typeof documentHost.open>;
   const documents = new Documents({ ...documentHost, ...clock, open, stampOnDisk: async () => undefined }, () => {});
   const tabs = new MomentaryTabs(clock, () => {});
   asked = new Editor({

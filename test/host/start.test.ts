@@ -58,7 +58,10 @@ describe("npm start", () => {
     const { code, stdout } = await start([folder, "--once"], () => {});
     rmSync(folder, { recursive: true });
     assert.equal(code, 1);
-    assert.match(stdout, /^vscode\.lsp\.definition .*\n(?: {2}Found no definition\.| {2}.*PROVIDER_UNAVAILABLE\])$/m);
+    assert.match(
+      stdout,
+      /^vscode\.lsp\.definition .*\n(?: {2}Found no definition[.;].*| {2}.*PROVIDER_UNAVAILABLE\])$/m,
+    );
   });
 
   test("says in one sentence that a folder has nothing to ask about", async () => {
