@@ -230,7 +230,9 @@ function showInTab(window: HandoverFiles, uri: string): Promise<void> {
         }
       });
       await vscode.window.showTextDocument(file, { preview: false });
-      await reported;
+      if (!isReported()) {
+        await reported;
+      }
     },
     { uri, patience: REPORTED },
   );
