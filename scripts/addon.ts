@@ -14,7 +14,7 @@ const INPUTS = [
   "Cargo.toml",
   "Cargo.lock",
   "rust-toolchain.toml",
-  "native/**/*.{rs,toml}",
+  "native/{addon,core,server}/**/*.{rs,toml}",
   "schemas/**/*.json",
   "package.json",
   "scripts/addon.ts",

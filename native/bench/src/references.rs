@@ -1,0 +1,149 @@
+//! The engine's own time for references: from the rows that came from JavaScript to the first page.
+
+use std::fs;
+use std::hint::black_box;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use gateway_core::belief::Belief;
+use gateway_core::cursor::Cursor;
+use gateway_core::epochs::Epochs;
+use gateway_core::error::ToolError;
+use gateway_core::keys::{RequestKey, SnapshotKey};
+use gateway_core::limits::Limits;
+use gateway_core::page::{PageSize, ResponseBudget};
+use gateway_core::position::Position;
+use gateway_core::roots::{AllowedRoots, RealPaths, Unresolved};
+use gateway_core::snapshots::{Retained, Snapshots};
+use gateway_core::tools::{Tool, references};
+use serde::{Deserialize, Serialize};
+
+use crate::Failure;
+use crate::rows::unpack_locations;
+
+/// What stands around a payload in a response, about.
+const ENVELOPE_BYTES: usize = 100;
+
+/// What standard input holds.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Order {
+    root: PathBuf,
+    rounds: usize,
+    sets: Vec<Rows>,
+}
+
+/// Rows of locations as they cross from JavaScript.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Rows {
+    text: String,
+    cells: Vec<u32>,
+    /// How often this set is taken in one round.
+    times: u32,
+}
+
+/// What is printed for each set: a time in milliseconds for each round.
+#[derive(Default, Serialize)]
+struct Times {
+    engine: Vec<f64>,
+    floor: Vec<f64>,
+}
+
+/// As the server resolves paths that exist.
+struct Disk;
+
+impl RealPaths for Disk {
+    fn real_path(&self, path: &Path) -> Result<PathBuf, Unresolved> {
+        fs::canonicalize(path).map_err(|_| Unresolved { would_be: path.to_owned() })
+    }
+}
+
+/// A reference with nothing around it.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct Plain {
+    uri: u32,
+    start: (u32, u32),
+    end: (u32, u32),
+}
+
+/// The least work for a set: each of its files resolved, and its references sorted.
+struct Floor {
+    paths: Vec<PathBuf>,
+    items: Vec<Plain>,
+}
+
+/// Takes every set in turn, round after round.
+pub(crate) fn run() -> Result<(), Failure> {
+    let Order { root, rounds, sets } = serde_json::from_reader(io::stdin().lock())?;
+    let roots = AllowedRoots::resolve(&[root], &Disk);
+    let floors = sets.iter().map(|set| Floor::of(set, &roots)).collect::<Result<Vec<_>, _>>()?;
+    let mut times: Vec<Times> = sets.iter().map(|_| Times::default()).collect();
+    // The first round finds nothing in any cache.
+    for round in 0..=rounds {
+        for ((set, floor), times) in sets.iter().zip(&floors).zip(&mut times) {
+            let engine = average(set.times, || engine(set, &roots))?;
+            let floor = average(set.times, || floor.work())?;
+            if round > 0 {
+                times.engine.push(engine);
+                times.floor.push(floor);
+            }
+        }
+    }
+    println!("{}", serde_json::to_string(&times)?);
+    Ok(())
+}
+
+/// The milliseconds that the work takes; what it makes is let go of outside of that time.
+fn average<T>(times: u32, work: impl Fn() -> Result<T, Failure>) -> Result<f64, Failure> {
+    let mut sum = Duration::ZERO;
+    for _ in 0..times {
+        let begun = Instant::now();
+        let made = black_box(work()?);
+        sum += begun.elapsed();
+        drop(made);
+    }
+    Ok(sum.as_secs_f64() * 1e3 / f64::from(times))
+}
+
+/// What the addon and the server do with an answer: unpack it, make it canonical, retain it, and write the first page.
+fn engine(Rows { text, cells, .. }: &Rows, roots: &AllowedRoots) -> Result<(Snapshots, Vec<u8>), Failure> {
+    let raw = unpack_locations(text, cells).map_err(|malformed| malformed.0)?;
+    let document = roots.admit(raw.uris.first().ok_or("no references")?, &Disk)?;
+    let request = RequestKey::references(&document.uri, Position { line: 0, character: 0 }, true);
+    let snapshot = SnapshotKey::derive(Tool::References, &request, roots.key(), &Epochs::default());
+    let retained = references::canonicalize(&raw, &[], Belief::Confirmed, roots, &Disk)?;
+    let retained = std::sync::Arc::new(retained);
+    black_box(retained.fingerprint());
+    let mut snapshots = Snapshots::default();
+    snapshots.retain(snapshot.clone(), std::sync::Arc::clone(&retained), Duration::ZERO)?;
+    Ok((snapshots, first_page(&retained, &Cursor { offset: 0, request, snapshot })?))
+}
+
+fn first_page(retained: &Retained, cursor: &Cursor) -> Result<Vec<u8>, ToolError> {
+    let limits = Limits::default();
+    let budget = ResponseBudget::new(limits.max_response_bytes(), ENVELOPE_BYTES);
+    references::page(retained, cursor, PageSize::clamped(None, &limits), budget)
+}
+
+impl Floor {
+    fn of(rows: &Rows, roots: &AllowedRoots) -> Result<Self, Failure> {
+        let raw = unpack_locations(&rows.text, &rows.cells).map_err(|malformed| malformed.0)?;
+        let paths =
+            raw.uris.iter().map(|uri| Ok(roots.admit(uri, &Disk)?.real_path)).collect::<Result<_, Failure>>()?;
+        let plain = raw.items.iter().map(|item| Plain {
+            uri: item.uri,
+            start: (item.range.start.line, item.range.start.character),
+            end: (item.range.end.line, item.range.end.character),
+        });
+        Ok(Self { paths, items: plain.collect() })
+    }
+
+    fn work(&self) -> Result<(Vec<PathBuf>, Vec<Plain>), Failure> {
+        let real = self.paths.iter().map(fs::canonicalize).collect::<Result<_, _>>()?;
+        let mut items = self.items.clone();
+        items.sort_unstable();
+        Ok((real, items))
+    }
+}
