@@ -1,0 +1,106 @@
+// The process that stands for the extension host: it loads the built addon, answers its questions with objects like
+// VS Code's, and does what the messages of its parent say. `HostProcess` is the parent's side.
+
+import { createRequire } from "node:module";
+import { setTimeout } from "node:timers/promises";
+import type * as Native from "../../extension/native.d.ts";
+import {
+  noProvider,
+  packDiagnostics,
+  packHovers,
+  packLocations,
+  packMainDocuments,
+  packOpen,
+  packReady,
+  packTargets,
+  packWorkspaceSymbols,
+  QUESTION,
+} from "../../extension/rows.ts";
+import { addonFile } from "../layout.ts";
+import { timePacking } from "./packing.ts";
+import { diagnostics, type Location, references, workspaceSymbols } from "./vscode-objects.ts";
+
+/** What the providers return from now on. */
+export interface Workspace {
+  readonly files: readonly string[];
+  readonly references?: number;
+  readonly symbols?: number;
+  readonly diagnosticsInEach?: number;
+}
+
+export interface Commands {
+  /** Resolves to the port. */
+  start: Native.GatewayOptions;
+  workspace: Workspace;
+  /** Resolves to the resident bytes once everything is collected that can be. */
+  resident: null;
+  /** Resolves to `PackingTimes`. */
+  packing: { readonly files: readonly string[]; readonly sizes: readonly number[]; readonly rounds: number };
+}
+
+const native: typeof Native = createRequire(import.meta.url)(addonFile);
+let gateway: Native.Gateway | undefined;
+let found: Location[] = [];
+let symbols: unknown[] = [];
+let published: unknown[] = [];
+
+process.on("message", (message: { id: number; name: keyof Commands; argument: never }) => {
+  obey(message.name, message.argument).then(
+    (done) => process.send?.({ id: message.id, done }),
+    (error) => process.send?.({ id: message.id, failed: String(error) }),
+  );
+});
+process.on("disconnect", () => process.exit(0));
+
+async function obey(name: keyof Commands, argument: never): Promise<unknown> {
+  switch (name) {
+    case "start":
+      gateway = await native.Gateway.start(argument, ask, () => {});
+      return gateway.port;
+    case "workspace":
+      return setWorkspace(argument);
+    case "resident":
+      return resident();
+    case "packing":
+      return timePacking(argument);
+  }
+}
+
+function setWorkspace(workspace: Workspace): void {
+  const { files, references: count = 0, symbols: named = 0, diagnosticsInEach = 0 } = workspace;
+  found = references(files, count);
+  symbols = workspaceSymbols(files, named);
+  published = diagnosticsInEach === 0 ? [] : diagnostics(files, diagnosticsInEach);
+}
+
+/** The engine gives memory back on threads of its own a while after a collection, so it is given a few moments. */
+async function resident(): Promise<number> {
+  for (let moment = 0; moment < 3; moment += 1) {
+    globalThis.gc?.();
+    await setTimeout(50);
+  }
+  return process.memoryUsage.rss();
+}
+
+async function ask(question: number): Promise<Native.Answer> {
+  switch (question) {
+    case QUESTION.open:
+      return packOpen({ lineCount: 1000, lineLength: 1000, language: "typescript", tells: true, shown: false });
+    case QUESTION.ready:
+      return packReady(true);
+    case QUESTION.mainDocuments:
+      return packMainDocuments([{ uri: "file:///main.ts", language: "typescript", tells: true }]);
+    case QUESTION.references:
+      return packLocations(found);
+    case QUESTION.definition:
+      return packTargets(found.slice(0, 1));
+    case QUESTION.hover:
+      return packHovers([{ contents: [{ value: "```typescript\nfunction resolve(): void\n```" }] }]);
+    case QUESTION.workspaceSymbols:
+      return packWorkspaceSymbols(symbols);
+    case QUESTION.diagnostics:
+      return packDiagnostics(published);
+    default:
+      return noProvider();
+  }
+}
