@@ -11,7 +11,7 @@ import { performanceDocument } from "./bench/performance.ts";
 import { Project } from "./bench/project.ts";
 import { measureReferences } from "./bench/references.ts";
 import { buildRustBench } from "./bench/rust.ts";
-import { isMet, type Row, table, written } from "./bench/table.ts";
+import { isMet, ROUNDS, type Row, table, written } from "./bench/table.ts";
 import { measureWholeCalls } from "./bench/whole-calls.ts";
 import { root } from "./layout.ts";
 import { command, step } from "./progress.mjs";
@@ -24,16 +24,19 @@ await command(async () => {
   await buildRustBench();
   const project = new Project(FILES);
   try {
-    const paging = await step("Paging", () => measurePaging(project, values.quick ? 250 : 1_500));
+    const paging = await step("Paging", () => measurePaging(project, values.quick ? 200 : 1_000));
     const references = await step("References", () => measureReferences(project));
     const wholeCalls = await step("Whole calls", measureWholeCalls);
-    const retainedSets = await step("Memory of retained sets", () => measureRetainedSets(project));
+    const retainedSets = await step("Memory of retained sets", () =>
+      measureRetainedSets(project, values.quick ? 1 : ROUNDS),
+    );
     const calls = { before: 10_000, after: values.quick ? 50_000 : 1_000_000 };
     const manyCalls = await step("Memory after many calls", () => measureManyCalls(project, calls));
     const rows: Row[] = [...paging.rows, ...references, ...wholeCalls, ...retainedSets, ...manyCalls];
     process.stdout.write(`${table(rows)}\n\n`);
     for (const { connections, perSecond } of paging.floor) {
-      process.stdout.write(`The floor, ${connections} connections: ${Math.round(perSecond)} requests a second.\n`);
+      const noun = connections === 1 ? "connection" : "connections";
+      process.stdout.write(`The floor, ${connections} ${noun}: ${Math.round(perSecond)} requests a second.\n`);
     }
     if (values.json !== undefined) {
       writeFileSync(values.json, `${JSON.stringify(written(rows), null, 2)}\n`);

@@ -73,10 +73,10 @@ function setWorkspace(workspace: Workspace): void {
   published = diagnosticsInEach === 0 ? [] : diagnostics(files, diagnosticsInEach);
 }
 
-/** The engine gives memory back on threads of its own a while after a collection, so it is given a few moments. */
+/** The engine keeps pages for later unless memory is scarce, and gives them back on threads of its own. */
 async function resident(): Promise<number> {
   for (let moment = 0; moment < 3; moment += 1) {
-    globalThis.gc?.();
+    globalThis.gc?.({ type: "major", execution: "sync", flavor: "last-resort" });
     await setTimeout(50);
   }
   return process.memoryUsage.rss();

@@ -3,7 +3,7 @@
 import { HostProcess } from "./host-process.ts";
 import type { Project } from "./project.ts";
 import { RustProcess } from "./rust.ts";
-import { median, ROUNDS, type Row, slope } from "./table.ts";
+import { median, type Row, slope } from "./table.ts";
 
 const SETS = 10;
 const REFERENCES = 20_000;
@@ -19,9 +19,10 @@ const WARM_UP_CALLS = 3;
 const CONNECTIONS = 16;
 const NO_LIMIT = 3_600_000;
 
-export async function measureRetainedSets(project: Project): Promise<Row[]> {
+/** The slope varies little from one process to the next. */
+export async function measureRetainedSets(project: Project, rounds: number): Promise<Row[]> {
   const slopes: number[] = [];
-  for (let round = 0; round < ROUNDS; round += 1) {
+  for (let round = 0; round < rounds; round += 1) {
     slopes.push(await slopeOfSets(project));
   }
   return [

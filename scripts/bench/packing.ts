@@ -20,7 +20,7 @@ interface Order {
  * Rounds that come first and do not count, until the engine has compiled what it runs. Nothing collects garbage by force
  * in between: that would throw the compiled code away as well, which holds on to shapes of objects that are gone.
  */
-const WARM_UP = 10;
+const WARM_UP = 6;
 
 export function timePacking({ files, sizes, rounds }: Order): PackingTimes[] {
   const largest = Math.max(...sizes);
@@ -28,12 +28,12 @@ export function timePacking({ files, sizes, rounds }: Order): PackingTimes[] {
   for (let round = -WARM_UP; round < rounds; round += 1) {
     for (const [index, size] of sizes.entries()) {
       const ofSize = files.slice(0, (files.length * size) / largest);
+      const make = () => Array.from({ length: largest / size }, () => references(ofSize, size));
+      const sets = { packing: make(), loop: make() };
       const measured = { packing: 0, loop: 0 };
-      // What comes second finds the objects of the first still in the processor's caches, so they take turns.
-      const order = round % 2 === 0 ? (["packing", "loop"] as const) : (["loop", "packing"] as const);
-      for (const what of order) {
-        const sets = Array.from({ length: largest / size }, () => references(ofSize, size));
-        measured[what] = time(sets, what === "packing" ? packLocations : read);
+      // Each has objects of its own, and what comes second finds the processor's caches full of the first's.
+      for (const what of round % 2 === 0 ? (["packing", "loop"] as const) : (["loop", "packing"] as const)) {
+        measured[what] = time(sets[what], what === "packing" ? packLocations : read);
       }
       if (round >= 0) {
         times[index]?.packing.push(measured.packing);

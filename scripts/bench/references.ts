@@ -22,7 +22,7 @@ export async function measureReferences({ root, files }: Project): Promise<Row[]
   const host = new HostProcess();
   const engine = new RustProcess("references");
   try {
-    const order = { files, sizes: [SMALL, LARGE], rounds: ROUNDS };
+    const order = { files, sizes: [SMALL, LARGE], rounds: 2 * ROUNDS };
     const [packedSmall = NONE, packedLarge = NONE] = (await host.command("packing", order)) as PackingTimes[];
     const sets = [SMALL, LARGE].map((count) => {
       const { text, cells } = packLocations(references(files.slice(0, (files.length * count) / LARGE), count));
