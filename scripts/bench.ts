@@ -1,5 +1,6 @@
-// `npm run bench`: what the gateway costs, as ratios within one run. `-- --json FILE` writes the rows as well, `-- --quick`
-// takes a minute at most and leaves docs/PERFORMANCE.md as it is.
+// `npm run bench`: what the gateway costs, as ratios within one run. `-- --json FILE` writes the rows as well. `-- --quick`
+// takes a minute at most, with fewer calls and a single process where memory is looked at, and leaves docs/PERFORMANCE.md
+// as it is.
 
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";

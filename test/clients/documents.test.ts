@@ -196,6 +196,7 @@ test("every file that a document names exists", () => {
     "CHANGELOG.md",
     "docs/ARCHITECTURE.md",
     "docs/CONTRACT.md",
+    "docs/PERFORMANCE.md",
     "docs/PROTOCOL.md",
     "docs/REPLAY.md",
     "docs/SECURITY.md",
