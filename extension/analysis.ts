@@ -18,8 +18,8 @@ interface Analysed {
   readonly changedAt: number;
   /** When diagnostics were last published for it, if they were after that and still are. */
   readonly publishedAt: number | undefined;
-  /** A report on an earlier text was still to come when it changed, and may be taken for one on this text. */
-  readonly isOvertaken: boolean;
+  /** It has changed since it was opened, so what is published may be about the text before, or a start from scratch. */
+  readonly isChanged: boolean;
 }
 
 interface Language {
@@ -58,7 +58,7 @@ export class Analysis {
       isReported: false,
       changedAt: now,
       publishedAt: undefined,
-      isOvertaken: false,
+      isChanged: false,
     });
     if (!this.#languages.has(language)) {
       this.#languages.set(language, { since: now, publishedAt: undefined, settled: false, reportsOnUnseen: false });
@@ -70,8 +70,7 @@ export class Analysis {
     const document = this.#documents.get(uri);
     if (document !== undefined) {
       const now = this.#clock.now();
-      const isOvertaken = !isSettled(document, now) && now - document.changedAt < NO_SIGN_MS;
-      this.#documents.set(uri, { ...document, changedAt: now, publishedAt: undefined, isOvertaken });
+      this.#documents.set(uri, { ...document, changedAt: now, publishedAt: undefined, isChanged: true });
       this.#happened();
     }
   }
@@ -205,11 +204,7 @@ export class Analysis {
 
 /** How long nothing may be published for the document until what was published counts as all. */
 function quietOf(document: Analysed | undefined): number {
-  return document?.isOvertaken === true ? LANGUAGE_QUIET_MS : DOCUMENT_QUIET_MS;
-}
-
-function isSettled(document: Analysed, now: number): boolean {
-  return document.publishedAt !== undefined && now - document.publishedAt >= quietOf(document);
+  return document?.isChanged === true ? LANGUAGE_QUIET_MS : DOCUMENT_QUIET_MS;
 }
 
 /** Takes note of it if nothing was published for the language for long enough, and returns whether that was ever so. */

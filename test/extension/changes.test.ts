@@ -213,7 +213,6 @@ test("who waits for a language or a document learns of opened documents, their c
 
   let isSettled = false;
   publish({ [A]: [] });
-  await clock.pass(250);
   editor.fire("onDidChangeTextDocument", { document, contentChanges: [{}] });
   const settling = analysis.documentSettled(A, false).then(() => {
     isSettled = true;
@@ -221,7 +220,7 @@ test("who waits for a language or a document learns of opened documents, their c
   await clock.pass(1_000);
   assert.equal(isSettled, false, "What was published is about the text before the change.");
   publish({ [A]: [] });
-  await clock.pass(250);
+  await clock.pass(1_000);
   await settling;
 });
 
