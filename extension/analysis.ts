@@ -4,6 +4,12 @@ import type { Clock } from "./clock.ts";
 export const DOCUMENT_QUIET_MS = 250;
 export const LANGUAGE_QUIET_MS = 1_000;
 
+/**
+ * A language server that has taken long to publish anything is as slow with what follows: a language's first signs have
+ * to rest for as long as the first of them took, within these bounds.
+ */
+export const LONGEST_QUIET_MS = 5_000;
+
 /** After this long without a sign, nobody is expected to give one any more (D28). */
 export const NO_SIGN_MS = 20_000;
 
@@ -25,6 +31,8 @@ interface Analysed {
 interface Language {
   /** When its first document was seen, or extensions came that may know more of it. */
   since: number;
+  /** How long after that something was published for it at first, in milliseconds. */
+  firstAfter: number | undefined;
   publishedAt: number | undefined;
   /** Something was published for it, and then nothing for a while. It stays so. */
   settled: boolean;
@@ -61,7 +69,13 @@ export class Analysis {
       isChanged: false,
     });
     if (!this.#languages.has(language)) {
-      this.#languages.set(language, { since: now, publishedAt: undefined, settled: false, reportsOnUnseen: false });
+      this.#languages.set(language, {
+        since: now,
+        firstAfter: undefined,
+        publishedAt: undefined,
+        settled: false,
+        reportsOnUnseen: false,
+      });
     }
     this.#happened();
   }
@@ -99,6 +113,7 @@ export class Analysis {
     const language = this.#languages.get(document.language);
     if (language !== undefined) {
       settle(language, now);
+      language.firstAfter ??= now - language.since;
       language.publishedAt = now;
       language.reportsOnUnseen ||= !isShown();
     }
@@ -124,7 +139,8 @@ export class Analysis {
 
   /**
    * Resolves once diagnostics were published for the document after it was opened or last changed, and then no more for
-   * a while, or nobody is expected to publish any.
+   * a while, or nobody is expected to publish any. What is published while a language starts may be a part, or about a
+   * text that is no more: it counts once the language is settled, too.
    *
    * @param isShown whether it is in a tab
    * @param unexpected how long to wait for a report that nothing leads to expect
@@ -137,9 +153,19 @@ export class Analysis {
       const wait =
         publishedAt === undefined
           ? this.#remaining(changedAt, this.#isExpected(document, isShown) ? NO_SIGN_MS : unexpected)
-          : this.#remaining(publishedAt, quietOf(document));
+          : Math.max(this.#remaining(publishedAt, quietOf(document)), this.#untilSettled(document));
       return wait > 0 ? { wait } : { found: undefined };
     });
+  }
+
+  /** The milliseconds until the document's language, of which something was published, is settled or is believed to be. */
+  #untilSettled(document: Analysed | undefined): number {
+    const language = this.#languages.get(document?.language ?? "");
+    if (language?.publishedAt === undefined || settle(language, this.#clock.now())) {
+      return 0;
+    }
+    const { since, publishedAt } = language;
+    return Math.min(this.#remaining(since, NO_SIGN_MS), this.#remaining(publishedAt, restOf(language)));
   }
 
   /** Whether somebody reports on documents like this one, as far as has shown. */
@@ -166,9 +192,9 @@ export class Analysis {
       if (wait <= 0) {
         return { found: false };
       }
-      const { publishedAt } = known ?? {};
       return {
-        wait: publishedAt === undefined ? wait : Math.min(wait, this.#remaining(publishedAt, LANGUAGE_QUIET_MS)),
+        wait:
+          known?.publishedAt === undefined ? wait : Math.min(wait, this.#remaining(known.publishedAt, restOf(known))),
       };
     });
   }
@@ -207,8 +233,13 @@ function quietOf(document: Analysed | undefined): number {
   return document?.isChanged === true ? LANGUAGE_QUIET_MS : DOCUMENT_QUIET_MS;
 }
 
+/** How long nothing may be published for a language that is not settled until it is. */
+function restOf({ firstAfter = 0 }: Language): number {
+  return Math.min(Math.max(firstAfter, LANGUAGE_QUIET_MS), LONGEST_QUIET_MS);
+}
+
 /** Takes note of it if nothing was published for the language for long enough, and returns whether that was ever so. */
 function settle(language: Language, now: number): boolean {
-  language.settled ||= language.publishedAt !== undefined && now - language.publishedAt >= LANGUAGE_QUIET_MS;
+  language.settled ||= language.publishedAt !== undefined && now - language.publishedAt >= restOf(language);
   return language.settled;
 }

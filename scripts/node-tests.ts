@@ -7,7 +7,8 @@ import { say } from "./progress.mjs";
 
 export interface Tally {
   passed: number;
-  failed: number;
+  /** What failed: the name of each, and what it reported. */
+  readonly failures: string[];
 }
 
 export interface Selection {
@@ -23,7 +24,7 @@ const LONGEST_TEST = 10 * 60_000;
 
 /** Runs the tests and prints one line for each. A skipped test counts as failed: a test that does not run proves nothing. */
 export async function runNodeTests({ files, grep, concurrency }: Selection): Promise<Tally> {
-  const tally: Tally = { passed: 0, failed: 0 };
+  const tally: Tally = { passed: 0, failures: [] };
   const wholeFiles = new Set(files.map((file) => resolve(root, file)));
   const pattern = grep === undefined ? {} : { testNamePatterns: [new RegExp(grep.replaceAll(/[^\w\s]/g, "\\$&"))] };
   const stream = run({ files: [...wholeFiles], concurrency, timeout: LONGEST_TEST, ...pattern });
@@ -45,15 +46,18 @@ export async function runNodeTests({ files, grep, concurrency }: Selection): Pro
     if (isContainer && (passed || onlyTestsInsideFailed(data.details))) {
       continue;
     }
-    tally[passed ? "passed" : "failed"] += 1;
     const where = data.file === undefined ? "" : ` (${relative(root, data.file)})`;
     const time = `${Math.round(data.details.duration_ms)} ms`;
-    say(`${passed ? "ok  " : "FAIL"} ${isFile ? relative(root, data.name) : data.name}${where} ${time}`);
-    if (type === "test:fail") {
-      say(indent(messageOf(data.details.error)));
-    } else if (!passed) {
-      say(indent("This test was skipped."));
+    const line = `${isFile ? relative(root, data.name) : data.name}${where} ${time}`;
+    if (passed) {
+      tally.passed += 1;
+      say(`ok   ${line}`);
+      continue;
     }
+    const reason = type === "test:fail" ? messageOf(data.details.error) : "This test was skipped.";
+    const failure = `FAIL ${line}\n${indent(reason)}`;
+    tally.failures.push(failure);
+    say(failure);
   }
   return tally;
 }

@@ -34,9 +34,9 @@ const LAYERS: Readonly<Record<string, Layer>> = {
 await command(async () => {
   const { positionals, values } = parseArgs({ allowPositionals: true, options: { grep: { type: "string" } } });
   const [name] = positionals;
-  const total: Tally = { passed: 0, failed: 0 };
+  const total: Tally = { passed: 0, failures: [] };
   if (name === undefined) {
-    total.failed += await failedChecks();
+    total.failures.push(...(await failedChecks()));
   } else if (LAYERS[name] === undefined) {
     throw new Failure(`There is no layer ${JSON.stringify(name)}: use one of ${Object.keys(LAYERS).join(", ")}.`);
   }
@@ -47,40 +47,49 @@ await command(async () => {
     say(`\n${layer}`);
     const tally = await tallyOf(layer, prepare, () => tests(values.grep));
     if (name === undefined) {
-      say(`${layer}: ${tally.passed} passed, ${tally.failed} failed`);
+      say(`${layer}: ${tally.passed} passed, ${tally.failures.length} failed`);
     }
     total.passed += tally.passed;
-    total.failed += tally.failed;
+    total.failures.push(...tally.failures);
   }
-  process.stdout.write(`${total.passed} passed, ${total.failed} failed\n`);
-  return total.failed === 0 ? 0 : 1;
+  // Once more, since what failed may stand thousands of lines above.
+  for (const failure of total.failures) {
+    say(`\n${firstLines(failure)}`);
+  }
+  process.stdout.write(`${total.passed} passed, ${total.failures.length} failed\n`);
+  return total.failures.length === 0 ? 0 : 1;
 });
+
+/** As much of a failure as tells what it was about. */
+function firstLines(failure: string): string {
+  return failure.split("\n").slice(0, 20).join("\n");
+}
 
 /** Whatever keeps a layer from running its tests counts as one failure, and so does a layer without any test. */
 async function tallyOf(layer: string, prepare: () => Promise<unknown>, tests: () => Promise<Tally>): Promise<Tally> {
   try {
     await prepare();
     const tally = await tests();
-    if (tally.passed + tally.failed === 0) {
-      say(`FAIL No test of the layer ${layer} ran.`);
-      return { passed: 0, failed: 1 };
-    }
-    return tally;
+    return tally.passed + tally.failures.length === 0 ? failure(`FAIL No test of the layer ${layer} ran.`) : tally;
   } catch (error) {
     if (!(error instanceof Failure)) {
       throw error;
     }
-    say(error.message);
-    return { passed: 0, failed: 1 };
+    return failure(error.message);
   }
 }
 
-/** Runs `npm run check` and resolves to 1 if it failed. */
-function failedChecks(): Promise<number> {
+function failure(reason: string): Tally {
+  say(reason);
+  return { passed: 0, failures: [reason] };
+}
+
+/** Runs `npm run check` and resolves to what failed, which is one thing at most. */
+function failedChecks(): Promise<string[]> {
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, ["scripts/check.ts"], { cwd: root, stdio: ["ignore", 2, 2] });
     child.on("error", reject);
-    child.on("exit", (code) => resolve(code === 0 ? 0 : 1));
+    child.on("exit", (code) => resolve(code === 0 ? [] : ["FAIL npm run check"]));
   });
 }
 
@@ -97,14 +106,15 @@ async function runCargoTests(grep: string | undefined): Promise<Tally> {
     child.on("error", reject);
     child.on("close", (exit) => resolve({ code: exit ?? 1, output: collected }));
   });
-  const tally: Tally = { passed: 0, failed: 0 };
-  for (const [, passed, failed, ignored] of output.matchAll(
-    /^test result: .* (\d+) passed; (\d+) failed; (\d+) ignored/gm,
-  )) {
-    tally.passed += Number(passed);
-    tally.failed += Number(failed) + Number(ignored);
+  const tally: Tally = { passed: 0, failures: [] };
+  for (const [, test, outcome] of output.matchAll(/^test (.+) \.\.\. (ok|FAILED|ignored)/gm)) {
+    if (outcome === "ok") {
+      tally.passed += 1;
+    } else {
+      tally.failures.push(`FAIL ${test} (cargo test): ${outcome}`);
+    }
   }
-  if (code !== 0 && tally.failed === 0) {
+  if (code !== 0 && tally.failures.length === 0) {
     throw new Failure("cargo test failed before its tests could run: mend what it reports above.");
   }
   return tally;

@@ -1,10 +1,18 @@
 import assert from "node:assert/strict";
 import { beforeEach, test } from "node:test";
-import { Analysis, DOCUMENT_QUIET_MS, LANGUAGE_QUIET_MS, NO_SIGN_MS, UNEXPECTED_MS } from "../../extension/analysis.ts";
+import {
+  Analysis,
+  DOCUMENT_QUIET_MS,
+  LANGUAGE_QUIET_MS,
+  LONGEST_QUIET_MS,
+  NO_SIGN_MS,
+  UNEXPECTED_MS,
+} from "../../extension/analysis.ts";
 import { FakeClock } from "./fake-clock.ts";
 
 const A = "file:///w/a.c";
 const B = "file:///w/b.c";
+const OTHER = "file:///w/other.c";
 
 let clock: FakeClock;
 let analysis: Analysis;
@@ -28,16 +36,25 @@ function published(uri: string): void {
   analysis.published(uri, () => false);
 }
 
+/** Lets the language be settled, at 1,000 ms. */
+async function settleLanguage(): Promise<void> {
+  analysis.opened(OTHER, "c");
+  published(OTHER);
+  await clock.pass(LANGUAGE_QUIET_MS);
+}
+
 /** As for a document in no tab, of whose language something may be expected. */
 function settled(uri: string): Promise<void> {
   return analysis.documentSettled(uri, false, NO_SIGN_MS);
 }
 
 test("the times are those of the design", () => {
-  assert.deepEqual([DOCUMENT_QUIET_MS, LANGUAGE_QUIET_MS, NO_SIGN_MS, UNEXPECTED_MS], [250, 1_000, 20_000, 1_500]);
+  assert.deepEqual([DOCUMENT_QUIET_MS, LANGUAGE_QUIET_MS, LONGEST_QUIET_MS], [250, 1_000, 5_000]);
+  assert.deepEqual([NO_SIGN_MS, UNEXPECTED_MS], [20_000, 1_500]);
 });
 
 test("a document is settled once its diagnostics were published after it was opened, and then not for a while", async () => {
+  await settleLanguage();
   published(A);
   analysis.opened(A, "c");
   const document = watch(settled(A));
@@ -47,11 +64,12 @@ test("a document is settled once its diagnostics were published after it was ope
   await clock.pass(200);
   published(A);
   await clock.pass(NO_SIGN_MS);
-  assert.deepEqual(document.settled, { at: 5_450, value: undefined });
+  assert.deepEqual(document.settled, { at: 6_450, value: undefined });
   assert.equal(clock.timers, 0);
 });
 
 test("a document that is settled is so at once, until it changes", async () => {
+  await settleLanguage();
   analysis.opened(A, "c");
   published(A);
   await clock.pass(300);
@@ -63,7 +81,7 @@ test("a document that is settled is so at once, until it changes", async () => {
   assert.equal(document.settled, undefined);
   published(A);
   await clock.pass(1_000);
-  assert.deepEqual(document.settled, { at: 2_300, value: undefined });
+  assert.deepEqual(document.settled, { at: 3_300, value: undefined });
 });
 
 test("a change while somebody waits puts off what was published before it", async () => {
@@ -79,6 +97,7 @@ test("a change while somebody waits puts off what was published before it", asyn
 });
 
 test("what is published for a document that has changed has to rest for longer", async () => {
+  await settleLanguage();
   analysis.opened(A, "c");
   analysis.changed(A);
   const document = watch(settled(A));
@@ -87,7 +106,32 @@ test("what is published for a document that has changed has to rest for longer",
   assert.equal(document.settled, undefined, "This may be about the text before.");
   published(A);
   await clock.pass(2_000);
-  assert.deepEqual(document.settled, { at: 1_900, value: undefined });
+  assert.deepEqual(document.settled, { at: 2_900, value: undefined });
+});
+
+test("what is published for a document while its language starts counts once that is settled", async () => {
+  analysis.opened(A, "c");
+  await clock.pass(2_000);
+  const document = watch(settled(A));
+  published(A);
+  await clock.pass(1_500);
+  assert.equal(document.settled, undefined, "The first sign came after 2 s, so that much must pass without another.");
+  published(B);
+  published(A);
+  await clock.pass(10_000);
+  assert.deepEqual(document.settled, { at: 5_500, value: undefined });
+});
+
+test("a document of a language whose diagnostics never come to rest is believed 20 s after the language's first", async () => {
+  analysis.opened(OTHER, "c");
+  analysis.opened(A, "c");
+  published(A);
+  const document = watch(settled(A));
+  for (let time = 0; time < 25_000; time += 500) {
+    published(OTHER);
+    await clock.pass(500);
+  }
+  assert.deepEqual(document.settled, { at: 20_000, value: undefined });
 });
 
 test("a document for which nobody publishes is settled 20 s after it was opened, whenever that is asked", async () => {
@@ -110,6 +154,7 @@ test("what was published and taken back is no sign", async () => {
 });
 
 test("a document that is shown gets its time anew, unless somebody has reported on it", async () => {
+  await settleLanguage();
   analysis.opened(A, "c");
   await clock.pass(30_000);
   analysis.shown(A);
@@ -118,7 +163,7 @@ test("a document that is shown gets its time anew, unless somebody has reported 
   assert.equal(document.settled, undefined);
   published(A);
   await clock.pass(250);
-  assert.deepEqual(document.settled, { at: 31_250, value: undefined });
+  assert.deepEqual(document.settled, { at: 32_250, value: undefined });
 
   analysis.shown(A);
   await settled(A);
@@ -169,7 +214,7 @@ test("documents are told apart, and nothing is remembered of one that was closed
   assert.equal(reopened.settled, undefined);
 });
 
-test("a language is settled once something was published for one of its documents, and then nothing for 1 s", async () => {
+test("a language is settled once something was published for one of its documents, and then nothing for a while", async () => {
   analysis.opened(A, "c");
   analysis.opened("file:///w/a.py", "python");
   const language = watch(analysis.languageSettled("c"));
@@ -181,7 +226,25 @@ test("a language is settled once something was published for one of its document
   analysis.opened(B, "c");
   published(B);
   await clock.pass(10_000);
-  assert.deepEqual(language.settled, { at: 4_900, value: true });
+  // 3 s, since that is how long the first sign took.
+  assert.deepEqual(language.settled, { at: 6_900, value: true });
+});
+
+test("the signs of a language that was quick to give the first have to rest for 1 s, of a slow one for 5 s", async () => {
+  for (const [first, rest] of [
+    [10, 1_000],
+    [1_700, 1_700],
+    [12_000, 5_000],
+  ] as const) {
+    clock = new FakeClock();
+    analysis = new Analysis(clock);
+    analysis.opened(A, "c");
+    await clock.pass(first);
+    published(A);
+    const language = watch(analysis.languageSettled("c"));
+    await clock.pass(20_000);
+    assert.deepEqual(language.settled, { at: first + rest, value: true });
+  }
 });
 
 test("a language that was settled once stays so, whatever is published then", async () => {
