@@ -113,6 +113,9 @@ pub enum ToolError {
     /// The time limit passed while a language server was still loading (D28). Asking again will succeed.
     #[error("The language server is still starting, so its answers would not be complete; call again in a moment.")]
     WarmingUp,
+    /// As many calls are under way as may be. Asking again will succeed.
+    #[error("Too many calls are under way; call again in a moment.")]
+    Busy,
     /// The client cancelled the call (D46).
     #[error("The call was cancelled; call again if the answer is still wanted.")]
     Cancelled,
@@ -159,6 +162,7 @@ impl ToolError {
             | Self::ResponseTooLarge { .. }
             | Self::Timeout { .. }
             | Self::WarmingUp
+            | Self::Busy
             | Self::Cancelled => ErrorCode::CapExceeded,
             Self::ProviderUnavailable | Self::NotAnalysed => ErrorCode::ProviderUnavailable,
             Self::ProviderFailed | Self::Internal => ErrorCode::Internal,
@@ -185,6 +189,7 @@ impl ToolError {
             }
             Self::Timeout { .. } => Some(json!({ "reason": "timeout", "retryable": true })),
             Self::WarmingUp => Some(json!({ "reason": "warming_up", "retryable": true })),
+            Self::Busy => Some(json!({ "reason": "busy", "retryable": true })),
             Self::NotAnalysed => Some(json!({ "reason": "not_analysed" })),
             Self::Cancelled => Some(json!({ "reason": "cancelled" })),
             _ => None,

@@ -13,7 +13,7 @@ use axum::body::{Body, Bytes, HttpBody as _};
 use axum::extract::{Request, State};
 use axum::http::header::{
     ACCEPT, ALLOW, AUTHORIZATION, CONNECTION, CONTENT_ENCODING, CONTENT_TYPE, EXPECT, HOST, HeaderMap, HeaderName,
-    HeaderValue, ORIGIN, WWW_AUTHENTICATE,
+    HeaderValue, ORIGIN, RETRY_AFTER, WWW_AUTHENTICATE,
 };
 use axum::http::request::Parts;
 use axum::http::{Method, StatusCode};
@@ -23,7 +23,8 @@ use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use subtle::{Choice, ConstantTimeEq};
 use tokio::time::timeout;
 
-use crate::lifecycle::{Calls, Lifecycle, REVISION};
+use crate::lifecycle::{Calls, Crowd, Lifecycle, REVISION, TooMany};
+use crate::places::Place;
 use crate::rpc::{self, Message};
 use crate::session::{SessionId, Sessions};
 
@@ -38,6 +39,8 @@ const BODY_TIMEOUT: Duration = Duration::from_secs(10);
 /// How much of a refused request's body is read, and for how long, before the connection is closed instead.
 const DISCARD_BYTES: usize = 4 * MAX_REQUEST_BYTES;
 const DISCARD_TIMEOUT: Duration = Duration::from_secs(1);
+/// When to call again after too many calls: those under way end within their time limit, most of them much sooner.
+const RETRY_AFTER_SECONDS: &str = "1";
 
 /// Who may come in. `Debug` tells no token.
 #[derive(Default)]
@@ -77,6 +80,10 @@ async fn answer<G: Calls>(State(lifecycle): State<Arc<Lifecycle<G>>>, request: R
 
 async fn receive<G: Calls>(lifecycle: &Lifecycle<G>, head: &Parts, body: &mut Body) -> Result<Response, Refusal> {
     admit(head, &lifecycle.gateway().access())?;
+    let place = head.extensions.get::<Arc<Place>>();
+    if let Some(place) = place {
+        place.admit();
+    }
     let sessions = lifecycle.gateway().sessions();
     if head.method == Method::DELETE {
         sessions.end(session(&head.headers, sessions)?);
@@ -85,6 +92,7 @@ async fn receive<G: Calls>(lifecycle: &Lifecycle<G>, head: &Parts, body: &mut Bo
     }
     admit_media_types(&head.headers)?;
     let bytes = read(body).await?;
+    let _answering = place.map(Place::answering);
     let message = match Message::read(&bytes) {
         Ok(message) => message,
         Err(fault) => {
@@ -104,8 +112,17 @@ async fn receive<G: Calls>(lifecycle: &Lifecycle<G>, head: &Parts, body: &mut Bo
     }
     let session = session(&head.headers, sessions)?;
     Ok(match lifecycle.receive(session, message).await {
-        Some(body) => json(StatusCode::OK, body),
-        None => StatusCode::ACCEPTED.into_response(),
+        Ok(Some(body)) => json(StatusCode::OK, body),
+        Ok(None) => StatusCode::ACCEPTED.into_response(),
+        Err(TooMany { of, body }) => {
+            let status = match of {
+                Crowd::Session => StatusCode::TOO_MANY_REQUESTS,
+                Crowd::Everybody => StatusCode::SERVICE_UNAVAILABLE,
+            };
+            let mut response = json(status, body);
+            response.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static(RETRY_AFTER_SECONDS));
+            response
+        }
     })
 }
 

@@ -9,6 +9,7 @@ pub mod editor;
 pub mod gateway;
 pub mod http;
 pub mod lifecycle;
+mod places;
 mod question;
 mod readiness;
 pub mod redact;

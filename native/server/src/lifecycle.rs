@@ -19,6 +19,11 @@ use crate::session::{SessionId, Sessions};
 /// The one revision of MCP that is spoken (D40).
 pub(crate) const REVISION: &str = "2025-11-25";
 
+/// How many calls may be under way. It is less than the number of connections, so that whoever calls then is told so.
+const MAX_CALLS: usize = 192;
+/// How many of them may be of one session, so that a client that calls without end leaves room for others.
+const MAX_SESSION_CALLS: usize = 128;
+
 const INSTRUCTIONS: &str = "Read-only code intelligence from the language servers of the editor that has this \
     workspace open. Lines and characters are 0-based, characters in UTF-16 units; ranges end before `end`. Paged tools \
     return `nextCursor`: pass it back unchanged until it is null. When a call fails, its message says what to do; with \
@@ -94,18 +99,23 @@ impl<G: Calls> Lifecycle<G> {
     }
 
     /// Takes a message inside a session; the answer, if it wants one.
-    pub(crate) async fn receive(&self, session: SessionId, message: Message) -> Option<Vec<u8>> {
+    pub(crate) async fn receive(&self, session: SessionId, message: Message) -> Result<Option<Vec<u8>>, TooMany> {
         match message {
-            Message::Request { id, method, params } => Some(
-                self.answer(session, &id, &method, params)
-                    .await
-                    .unwrap_or_else(|fault| rpc::failure(Some(&id), &fault)),
-            ),
+            Message::Request { id, method, params } => {
+                // Counted before anything is looked at, so that whoever sends more than is served costs little.
+                let is_call = method == "tools/call";
+                let run = is_call.then(|| self.running.enter(session, &id)).transpose().map_err(|of| {
+                    tracing::debug!(?of, "too many calls are under way");
+                    TooMany { of, body: rpc::failure(Some(&id), &ToolError::Busy.into()) }
+                })?;
+                let answer = self.answer(session, &id, &method, params, run.as_ref()).await;
+                Ok(Some(answer.unwrap_or_else(|fault| rpc::failure(Some(&id), &fault))))
+            }
             Message::Notification { method, params } => {
                 self.notice(session, &method, params);
-                None
+                Ok(None)
             }
-            Message::Response => None,
+            Message::Response => Ok(None),
         }
     }
 
@@ -115,6 +125,7 @@ impl<G: Calls> Lifecycle<G> {
         id: &Id,
         method: &str,
         params: Map<String, Value>,
+        run: Option<&RunGuard<'_>>,
     ) -> Result<Vec<u8>, Fault> {
         if method == "ping" {
             return Ok(rpc::success(id, b"{}"));
@@ -124,9 +135,9 @@ impl<G: Calls> Lifecycle<G> {
                 "only ping may be requested before the notification notifications/initialized",
             ));
         }
-        match method {
-            "tools/list" => list(id, &params),
-            "tools/call" => self.call(session, id, params).await,
+        match (method, run) {
+            ("tools/list", _) => list(id, &params),
+            ("tools/call", Some(run)) => self.call(run, id, params).await,
             _ => Err(Fault::MethodNotFound),
         }
     }
@@ -144,7 +155,7 @@ impl<G: Calls> Lifecycle<G> {
         }
     }
 
-    async fn call(&self, session: SessionId, id: &Id, mut params: Map<String, Value>) -> Result<Vec<u8>, Fault> {
+    async fn call(&self, run: &RunGuard<'_>, id: &Id, mut params: Map<String, Value>) -> Result<Vec<u8>, Fault> {
         let name = params.get("name").and_then(Value::as_str).ok_or_else(|| {
             ToolError::InvalidParams("`name` is required and must be a string: the name of a tool.".to_owned())
         })?;
@@ -157,7 +168,6 @@ impl<G: Calls> Lifecycle<G> {
         let envelope = Envelope::of_tool(id);
         let envelope_bytes = envelope.bytes();
 
-        let guard = self.running.enter(session, id);
         let gateway = Arc::clone(&self.gateway);
         let call = AbortOnDropHandle::new(tokio::spawn(async move {
             let arguments = catalog()?.admit(tool, arguments)?;
@@ -165,7 +175,7 @@ impl<G: Calls> Lifecycle<G> {
         }));
         let answer = tokio::select! {
             biased;
-            () = guard.run.cancelled.cancelled() => Err(ToolError::Cancelled),
+            () = run.run.cancelled.cancelled() => Err(ToolError::Cancelled),
             joined = call => joined.unwrap_or_else(|failure| {
                 tracing::error!(tool = tool.name(), %failure, "a call panicked");
                 Err(ToolError::Internal)
@@ -198,7 +208,20 @@ fn list(id: &Id, params: &Map<String, Value>) -> Result<Vec<u8>, Fault> {
     Ok(rpc::success(id, catalog()?.list()))
 }
 
-/// The calls that are running, so that they can be cancelled. A client that uses an id twice at once breaks a rule of
+/// Why a call is not taken, with the body that says so.
+pub(crate) struct TooMany {
+    pub(crate) of: Crowd,
+    pub(crate) body: Vec<u8>,
+}
+
+/// Whose calls are too many.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Crowd {
+    Session,
+    Everybody,
+}
+
+/// The calls that are running, so that they are not too many and can be cancelled. A client that uses an id twice at once breaks a rule of
 /// MCP and harms only itself: both calls run, and both are cancelled together.
 #[derive(Default)]
 struct Running(Mutex<Vec<Arc<Run>>>);
@@ -216,10 +239,17 @@ struct RunGuard<'a> {
 }
 
 impl Running {
-    fn enter(&self, session: SessionId, id: &Id) -> RunGuard<'_> {
+    fn enter(&self, session: SessionId, id: &Id) -> Result<RunGuard<'_>, Crowd> {
+        let mut runs = self.runs();
+        if runs.len() >= MAX_CALLS {
+            return Err(Crowd::Everybody);
+        }
+        if runs.iter().filter(|run| run.session == session).count() >= MAX_SESSION_CALLS {
+            return Err(Crowd::Session);
+        }
         let run = Arc::new(Run { session, id: id.clone(), cancelled: CancellationToken::new() });
-        self.runs().push(Arc::clone(&run));
-        RunGuard { running: self, run }
+        runs.push(Arc::clone(&run));
+        Ok(RunGuard { running: self, run })
     }
 
     fn cancel(&self, session: SessionId, id: &Id) {

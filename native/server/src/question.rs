@@ -7,7 +7,7 @@ use gateway_core::keys::RequestKey;
 use gateway_core::location::{RawLocations, RawTargets};
 use gateway_core::page::WritePage;
 use gateway_core::position::Position;
-use gateway_core::roots::AllowedRoots;
+use gateway_core::roots::{AllowedRoots, Document};
 use gateway_core::snapshots::Retained;
 use gateway_core::tools::workspace_symbols::Query;
 use gateway_core::tools::{
@@ -105,7 +105,11 @@ impl<E: Editor> Gateway<E> {
                 let (opened, place) = self.open_at(uri, *position).await?;
                 let Believed { moment, answer: raw, belief } =
                     self.believed(&opened, stage, || editor.definition(&place)).await?;
-                whole(moment, move |roots| definition::Answer::new(&raw, belief, roots, &Disk)).await
+                whole(moment, move |roots| {
+                    check_unmoved(&opened.document, roots)?;
+                    definition::Answer::new(&raw, belief, roots, &Disk)
+                })
+                .await
             }
             &Question::References { ref uri, position, include_declaration } => {
                 let (opened, place) = self.open_at(uri, position).await?;
@@ -113,6 +117,7 @@ impl<E: Editor> Gateway<E> {
                 let Believed { moment, answer, belief } = self.believed(&opened, stage, ask).await?;
                 let request = RequestKey::references(&opened.document.uri, position, include_declaration);
                 set(moment, request, move |roots| {
+                    check_unmoved(&opened.document, roots)?;
                     let (references, declarations) = answer;
                     references::canonicalize(&references, &declarations, belief, roots, &Disk)
                 })
@@ -122,13 +127,21 @@ impl<E: Editor> Gateway<E> {
                 let (opened, place) = self.open_at(uri, *position).await?;
                 let Believed { moment, answer: raw, belief } =
                     self.believed(&opened, stage, || editor.hover(&place)).await?;
-                whole(moment, move |_| hover::Answer::new(&raw, belief)).await
+                whole(moment, move |roots| {
+                    check_unmoved(&opened.document, roots)?;
+                    hover::Answer::new(&raw, belief)
+                })
+                .await
             }
             Question::DocumentSymbols(document_symbols::Input { uri }) => {
                 let opened = self.open(uri, None).await?;
                 let Believed { moment, answer: raw, belief } =
                     self.believed(&opened, stage, || editor.document_symbols(&opened.document.editor_uri)).await?;
-                whole(moment, move |_| document_symbols::Answer::new(&raw, belief, &opened.document.uri)).await
+                whole(moment, move |roots| {
+                    check_unmoved(&opened.document, roots)?;
+                    document_symbols::Answer::new(&raw, belief, &opened.document.uri)
+                })
+                .await
             }
             Question::WorkspaceSymbols(query) => {
                 self.admit_workspace().await?;
@@ -193,9 +206,12 @@ impl<E: Editor> Gateway<E> {
             }
             let moment = self.moment_for(opened);
             let raw = self.editor().document_diagnostics(&document.editor_uri).await?;
-            let (uri, shown) = (document.uri.clone(), opened.shown && ready);
-            let answer =
-                whole(moment, move |roots| diagnostics_document::Answer::new(&raw, &uri, shown, roots, &Disk)).await;
+            let (asked, shown) = (document.clone(), opened.shown && ready);
+            let answer = whole(moment, move |roots| {
+                check_unmoved(&asked, roots)?;
+                diagnostics_document::Answer::new(&raw, &asked.uri, shown, roots, &Disk)
+            })
+            .await;
             match answer {
                 Err(ToolError::NotAnalysed) if !ready => {
                     self.await_ready(&document.editor_uri, language, stage).await?;
@@ -205,6 +221,12 @@ impl<E: Editor> Gateway<E> {
             }
         }
     }
+}
+
+/// Checks that the name under which the editor was asked still leads where it led when the document was admitted.
+/// Somebody may have put a link in its way before the editor opened it, and then the answer is one about another file.
+fn check_unmoved(document: &Document, roots: &AllowedRoots) -> Result<(), ToolError> {
+    if roots.admit(&document.editor_uri, &Disk)? == *document { Ok(()) } else { Err(ToolError::OutsideRoots) }
 }
 
 /// The references at a place, with the definitions and declarations there if those are not wanted among them (D9).

@@ -7,19 +7,23 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
+use hyper::Request;
+use hyper::body::Incoming;
 use hyper::server::conn::http1;
+use hyper::service::{Service as _, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
-use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Semaphore;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpListener;
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::http::router;
 use crate::lifecycle::Calls;
+use crate::places::{Place, Places};
 
-/// How many connections may be open. The next one waits until one of them is gone.
+/// How many connections may be open. The next one takes the place of the one that has waited longest for its client.
 const MAX_CONNECTIONS: usize = 256;
 /// How long a connection may take over a request's head, or stay idle. Longer than the clients that were measured keep
 /// an idle connection for reuse, so that they don't send into one that is just being closed.
@@ -30,6 +34,8 @@ const MAX_HEAD_BYTES: usize = 32 * 1_024;
 const DRAIN: Duration = Duration::from_millis(500);
 /// How long to wait before accepting again after the system had no resources for another connection.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+/// How long an evicted connection has to be gone, where another is to be accepted in its stead.
+const EVICTION_PAUSE: Duration = Duration::from_millis(1);
 
 /// Why no listener could be had.
 #[derive(Debug, thiserror::Error)]
@@ -76,32 +82,47 @@ impl Loopback {
 /// is dropped.
 pub async fn serve<G: Calls>(listener: Loopback, gateway: Arc<G>, shutdown: CancellationToken) {
     let router = router(gateway);
-    let slots = Arc::new(Semaphore::new(MAX_CONNECTIONS));
+    let places = Arc::new(Places::new(MAX_CONNECTIONS));
     let connections = TaskTracker::new();
     let abort = CancellationToken::new();
+    let mut is_short = false;
     tracing::info!(port = listener.port, "listening on 127.0.0.1");
     loop {
         let accepted = async {
-            let slot = Arc::clone(&slots).acquire_owned().await;
-            (listener.listener.accept().await, slot)
+            let (stream, _) = listener.listener.accept().await?;
+            Ok::<_, io::Error>((stream, Arc::new(places.take().await)))
         };
-        let (accepted, slot) = tokio::select! {
+        let accepted = tokio::select! {
             biased;
             () = shutdown.cancelled() => break,
             accepted = accepted => accepted,
         };
         match accepted {
-            Ok((stream, _)) => {
-                let conversation = converse(stream, router.clone(), shutdown.clone());
+            Ok((stream, place)) => {
+                is_short = false;
+                // An answer is one write; waiting for more to send with it would only delay it.
+                if let Err(error) = stream.set_nodelay(true) {
+                    tracing::debug!(%error, "TCP_NODELAY could not be set");
+                }
+                let conversation = converse_in(stream, router.clone(), Some(Arc::clone(&place)), shutdown.clone());
                 let abort = abort.clone();
                 connections.spawn(async move {
-                    abort.run_until_cancelled(conversation).await;
-                    drop(slot);
+                    tokio::select! {
+                        () = abort.cancelled() => {}
+                        () = place.evicted() => tracing::debug!("closing a connection that waits, for a new one"),
+                        () = conversation => {}
+                    }
                 });
             }
             Err(error) => {
-                tracing::warn!(%error, "a connection could not be accepted");
-                sleep(ACCEPT_PAUSE).await;
+                // Told once, since whoever brings this about can do so without end.
+                if !is_short {
+                    tracing::warn!(%error, "a connection could not be accepted");
+                }
+                is_short = true;
+                // What the system is short of, a connection that only waits has more than it needs.
+                let pause = if places.evict() { EVICTION_PAUSE } else { ACCEPT_PAUSE };
+                sleep(pause).await;
             }
         }
     }
@@ -115,16 +136,31 @@ pub async fn serve<G: Calls>(listener: Loopback, gateway: Arc<G>, shutdown: Canc
     tracing::info!("stopped");
 }
 
-async fn converse(stream: TcpStream, router: Router, shutdown: CancellationToken) {
-    // An answer is one write; waiting for more to send with it would only delay it.
-    if let Err(error) = stream.set_nodelay(true) {
-        tracing::debug!(%error, "TCP_NODELAY could not be set");
-    }
+/// Answers the requests of one connection until it ends, or until `shutdown` and the end of the request under way.
+pub async fn converse<S>(stream: S, router: Router, shutdown: CancellationToken)
+where
+    S: AsyncRead + AsyncWrite + Unpin,
+{
+    converse_in(stream, router, None, shutdown).await;
+}
+
+/// As [`converse`], in a place that is told what the connection does.
+async fn converse_in<S>(stream: S, router: Router, place: Option<Arc<Place>>, shutdown: CancellationToken)
+where
+    S: AsyncRead + AsyncWrite + Unpin,
+{
+    let router = TowerToHyperService::new(router);
+    let service = service_fn(move |mut request: Request<Incoming>| {
+        if let Some(place) = &place {
+            request.extensions_mut().insert(Arc::clone(place));
+        }
+        router.call(request)
+    });
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(HEAD_TIMEOUT)
         .max_header_size(MAX_HEAD_BYTES)
-        .serve_connection(TokioIo::new(stream), TowerToHyperService::new(router));
+        .serve_connection(TokioIo::new(stream), service);
     let mut connection = pin!(connection);
     let ended = tokio::select! {
         ended = connection.as_mut() => ended,

@@ -153,7 +153,7 @@ async fn stopping_drops_a_call_that_hangs_and_does_not_make_idle_connections_wai
 }
 
 #[tokio::test]
-async fn the_257th_connection_is_served_when_another_one_ends() {
+async fn the_257th_connection_takes_the_place_of_the_one_that_has_waited_longest() {
     let server = Server::start().await;
     let mut open: Vec<Connection> = Vec::new();
     for _ in 0..256 {
@@ -161,10 +161,41 @@ async fn the_257th_connection_is_served_when_another_one_ends() {
         assert_eq!(connection.send(&Request::initialize()).await.status, 200);
         open.push(connection);
     }
-    let mut waiting = server.connect().await;
-    waiting.write(&Request::initialize().bytes()).await;
     assert_eq!(open[0].send(&Request::initialize()).await.status, 200);
-    assert!(!waiting.has_answer(), "it has to wait");
-    drop(open.pop());
-    assert_eq!(waiting.response().await.status, 200);
+    assert_eq!(server.send(&Request::initialize()).await.status, 200);
+    assert!(open[1].closed().await.is_empty());
+    assert_eq!(open[0].send(&Request::initialize()).await.status, 200);
+    assert_eq!(open[2].send(&Request::initialize()).await.status, 200);
+}
+
+#[tokio::test]
+async fn connections_that_have_shown_no_token_go_before_those_that_have() {
+    let server = Server::start().await;
+    let mut known = server.connect().await;
+    assert_eq!(known.send(&Request::initialize()).await.status, 200);
+    let mut strangers: Vec<Connection> = Vec::new();
+    for _ in 0..600 {
+        strangers.push(server.connect().await);
+    }
+    assert!(strangers[0].closed().await.is_empty());
+    assert_eq!(known.send(&Request::initialize()).await.status, 200);
+}
+
+#[tokio::test]
+async fn a_call_that_is_being_answered_keeps_its_connection() {
+    let server = Server::start().await;
+    let session = server.session().await;
+    server.gateway.behave(Behaviour::Hang);
+    let mut asking = server.connect().await;
+    asking.write(&call().in_session(&session).bytes()).await;
+    patiently(server.gateway.started.notified()).await;
+    let mut others: Vec<Connection> = Vec::new();
+    for _ in 0..600 {
+        let mut other = server.connect().await;
+        assert_eq!(other.send(&Request::initialize()).await.status, 200);
+        others.push(other);
+    }
+    let cancel = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}});
+    assert_eq!(server.send(&Request::post(&cancel).in_session(&session)).await.status, 202);
+    assert_eq!(asking.response().await.json()["id"], 1);
 }
