@@ -1,6 +1,7 @@
 // `npm run check`: everything that can be said of the sources without running them.
 
 import { buildAddon, RUST_MISSING, typesAreUpToDate } from "./addon.ts";
+import { cargoDeny } from "./cargo-deny.ts";
 import { layeringViolations } from "./layering.ts";
 import { packageBinary, root } from "./layout.ts";
 import { run, succeed } from "./processes.mjs";
@@ -20,6 +21,7 @@ const CHECKS: readonly Check[] = [
     work: () =>
       passes("cargo", ["clippy", "--quiet", "--workspace", "--all-targets", "--locked", "--", "--deny", "warnings"]),
   },
+  { title: "cargo deny", work: async () => passes(await cargoDeny(), ["check", "bans", "licenses", "sources"]) },
   {
     title: "layering",
     work: async () => {
