@@ -6,6 +6,7 @@ import { bundleExtension } from "./bundle.ts";
 import { packageBinary, root, target, vsixFile } from "./layout.ts";
 import { succeed } from "./processes.mjs";
 import { Failure, step } from "./progress.mjs";
+import { listThirdParty } from "./third-party.ts";
 import { unlessUnchanged } from "./unchanged.ts";
 
 const MAX_BYTES = 4_000_000;
@@ -18,12 +19,14 @@ const INPUTS = [
   "LICENSE",
   "dist/native/gateway.node",
   "dist/extension/main.cjs",
+  "dist/THIRD-PARTY-LICENSES.txt",
   "scripts/vsix.ts",
 ];
 
 /** Builds what is missing and packs it. Resolves to the file and its size in bytes. */
 export async function packVsix(): Promise<{ file: string; bytes: number }> {
   await Promise.all([buildAddon(), bundleExtension()]);
+  await listThirdParty();
   await unlessUnchanged([vsixFile], INPUTS, () =>
     step(`Packing the extension for ${target}`, async () => {
       await succeed(

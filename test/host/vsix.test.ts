@@ -12,6 +12,7 @@ test("the VSIX holds exactly these files", () => {
     "extension.vsixmanifest",
     "extension/LICENSE.txt",
     "extension/changelog.md",
+    "extension/dist/THIRD-PARTY-LICENSES.txt",
     "extension/dist/extension/main.cjs",
     "extension/dist/native/gateway.node",
     "extension/package.json",
