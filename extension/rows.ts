@@ -249,7 +249,7 @@ export function packDiagnostics(diagnostics: unknown): Answer {
     } else {
       const { range, severity, code, source, message } = object(diagnostic, index, "diagnostic") as DiagnosticShape;
       packRange(range, rows, cell + 1, index, "range");
-      rows[cell + 5] = isAbsent(severity) ? ABSENT : wholeNumber(severity, index, "severity");
+      rows[cell + 5] = knownSeverity(severity);
       rows[cell + 6] = strings.optional(codeText(code, index));
       rows[cell + 7] = strings.optional(optionalText(source, index, "source"));
       rows[cell + 8] = strings.index(plainText(message, index, "message"));
@@ -257,6 +257,14 @@ export function packDiagnostics(diagnostics: unknown): Answer {
     cell += 9;
   }
   return strings.answer(rows);
+}
+
+/**
+ * A severity that VS Code does not have is none: the diagnostic tells what is wrong all the same, and one extension's
+ * mistake is no reason to keep what the others have found from everybody.
+ */
+function knownSeverity(severity: unknown): number {
+  return typeof severity === "number" && [0, 1, 2, 3].includes(severity) ? severity : ABSENT;
 }
 
 /** Stands for the diagnostics of a URI that was published without any. */
