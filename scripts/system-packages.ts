@@ -14,9 +14,14 @@ const CHROMIUM_NAMES = ["chromium", "chromium-browser", "google-chrome", "google
 
 const CHROMIUM: Requirement = { debianPackage: "chromium", present: () => onPath(CHROMIUM_NAMES) !== undefined };
 
+const CPP_COMPILER: Requirement = {
+  debianPackage: "g++",
+  present: () => onPath(["g++", "c++", "clang++"]) !== undefined,
+};
+
 /** What npm needs to compile code-server's native modules. */
 const COMPILER: readonly Requirement[] = [
-  { debianPackage: "g++", present: () => onPath(["g++", "c++", "clang++"]) !== undefined },
+  CPP_COMPILER,
   { debianPackage: "make", present: () => onPath(["make"]) !== undefined },
   { debianPackage: "python3", present: () => onPath(["python3"]) !== undefined },
   {
@@ -38,6 +43,11 @@ export async function chromiumBinary(): Promise<string> {
 /** Makes sure that native modules can be compiled. */
 export async function ensureCompiler(): Promise<void> {
   await ensure(COMPILER);
+}
+
+/** Makes sure that libFuzzer can be compiled. */
+export async function ensureCppCompiler(): Promise<void> {
+  await ensure([CPP_COMPILER]);
 }
 
 /** The first of these programs that is on PATH, as a path. */

@@ -5,6 +5,7 @@ import { globSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { buildAddon, RUST_MISSING } from "./addon.ts";
 import { bundleExtension } from "./bundle.ts";
+import { buildFuzzTargets, runFuzzTargets } from "./fuzzing.ts";
 import { root } from "./layout.ts";
 import { runNodeTests, type Tally } from "./node-tests.ts";
 import { succeed } from "./processes.mjs";
@@ -17,8 +18,12 @@ interface Layer {
   readonly tests: (grep: string | undefined) => Promise<Tally>;
 }
 
+/** How long each fuzz target runs here; `npm run fuzz` runs one for as long as wanted. */
+const FUZZ_SECONDS = 20;
+
 const LAYERS: Readonly<Record<string, Layer>> = {
   core: { prepare: async () => {}, tests: runCargoTests },
+  fuzz: { prepare: buildFuzzTargets, tests: (grep) => runFuzzTargets(FUZZ_SECONDS, grep) },
   native: {
     prepare: async () => Promise.all([buildAddon(), bundleExtension()]),
     tests: (grep) => runNodeTests({ files: testFiles("native", "extension", "scripts"), grep, concurrency: 2 }),

@@ -1,0 +1,125 @@
+//! A gateway behind its HTTP face, without a socket.
+
+use std::convert::Infallible;
+use std::sync::{Arc, LazyLock};
+
+use axum::Router;
+use axum::body::Body;
+use axum::http::{Request, Response};
+use gateway_core::error::ToolError;
+use gateway_core::limits::Limits;
+use gateway_core::tools::Tool;
+use gateway_server::http::{Access, router};
+use gateway_server::lifecycle::Calls;
+use gateway_server::session::Sessions;
+use http_body_util::BodyExt as _;
+use serde_json::{Value, json};
+use tokio::runtime::{Builder, Runtime};
+use tower_service::Service as _;
+
+pub(crate) const TOKEN: &str = "dG9rZW4tb2YtdGhlLWZ1enplcnMtdGhhdC1pcy1sb25n";
+pub(crate) const KEY: [u8; 32] = *b"a key of thirty-two bytes, fixed";
+
+/// Time passes in it as soon as nobody has anything to do, so that limits of seconds cost nothing.
+pub(crate) static RUNTIME: LazyLock<Runtime> =
+    LazyLock::new(|| Builder::new_current_thread().enable_all().start_paused(true).build().expect("a runtime"));
+
+/// What came back for one request.
+pub(crate) struct Answered {
+    pub(crate) status: u16,
+    pub(crate) session: Option<String>,
+    pub(crate) body: Vec<u8>,
+}
+
+impl Answered {
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_slice(&self.body)
+            .unwrap_or_else(|_| panic!("not JSON: {}", String::from_utf8_lossy(&self.body)))
+    }
+}
+
+/// A client that has the token.
+#[derive(Clone)]
+pub(crate) struct Client {
+    router: Router,
+    pub(crate) token: String,
+    pub(crate) session: Option<String>,
+}
+
+impl Client {
+    pub(crate) fn of<G: Calls>(gateway: Arc<G>) -> Self {
+        Self { router: router(gateway), token: TOKEN.to_owned(), session: None }
+    }
+
+    pub(crate) async fn send(&mut self, method: &str, body: Vec<u8>) -> Answered {
+        let mut request = Request::builder()
+            .method(method)
+            .uri("/mcp")
+            .header("host", "127.0.0.1")
+            .header("authorization", format!("Bearer {}", self.token))
+            .header("content-type", "application/json")
+            .header("accept", "application/json, text/event-stream");
+        if let Some(session) = &self.session {
+            request = request.header("mcp-session-id", session);
+        }
+        let request = request.body(Body::from(body)).expect("a request");
+        let response: Result<Response<Body>, Infallible> = self.router.call(request).await;
+        let Ok(response) = response;
+        let status = response.status().as_u16();
+        let session = response.headers().get("mcp-session-id").map(|id| id.to_str().expect("plain").to_owned());
+        let body = response.into_body().collect().await.expect("a body").to_bytes().to_vec();
+        Answered { status, session, body }
+    }
+
+    pub(crate) async fn post(&mut self, message: &Value) -> Answered {
+        self.send("POST", message.to_string().into_bytes()).await
+    }
+
+    /// Begins a session and finishes its handshake.
+    pub(crate) async fn initialize(&mut self) {
+        let answered = self
+            .post(&json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {"protocolVersion": "2025-11-25"}}))
+            .await;
+        assert_eq!(answered.status, 200);
+        self.session = answered.session;
+        let answered = self.post(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"})).await;
+        assert_eq!(answered.status, 202);
+    }
+}
+
+/// A stand-in for the gateway that answers every call alike.
+pub(crate) struct Double {
+    access: Arc<Access>,
+    sessions: Sessions,
+}
+
+impl Double {
+    pub(crate) fn new() -> Arc<Self> {
+        let access =
+            Arc::new(Access { tokens: vec![TOKEN.to_owned()], allowed_origins: vec!["https://a.example".to_owned()] });
+        Arc::new(Self { access, sessions: Sessions::new(&KEY, "workspace", &[], Box::new(|_| ())) })
+    }
+}
+
+impl Calls for Double {
+    fn version(&self) -> &'static str {
+        "1.2.3"
+    }
+
+    fn access(&self) -> Arc<Access> {
+        Arc::clone(&self.access)
+    }
+
+    fn sessions(&self) -> &Sessions {
+        &self.sessions
+    }
+
+    fn limits(&self) -> Limits {
+        Limits::default()
+    }
+
+    async fn call(self: &Arc<Self>, tool: Tool, arguments: Value, _: usize) -> Result<Vec<u8>, ToolError> {
+        // The schema has let these through, so each tool must find in them what it needs.
+        Ok(json!({ "tool": tool.name(), "arguments": arguments }).to_string().into_bytes())
+    }
+}
