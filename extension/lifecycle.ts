@@ -150,8 +150,12 @@ function sameConfiguration(current: GatewayOptions, next: GatewayOptions): boole
 }
 
 function changeable(options: GatewayOptions): unknown {
-  const { roots, tokens, allowedOrigins, maxItemsPerPage, maxResponseBytes, requestTimeoutMs, logLevel } = options;
-  return [roots, tokens, allowedOrigins, maxItemsPerPage, maxResponseBytes, requestTimeoutMs, logLevel];
+  const { roots, tokens, allowedOrigins, protocolFallback, logLevel } = options;
+  const { maxItemsPerPage, maxResponseBytes, requestTimeoutMs } = options;
+  return [
+    [roots, tokens, allowedOrigins, protocolFallback, logLevel],
+    [maxItemsPerPage, maxResponseBytes, requestTimeoutMs],
+  ];
 }
 
 function sentence(error: unknown): string {

@@ -48,6 +48,8 @@ export interface GatewayOptions {
   endedSessions: Array<string>
   /** The origins that a request may name. */
   allowedOrigins: Array<string>
+  /** Whether a client that asks for revision 2025-06-18 of MCP is answered in it. */
+  protocolFallback: boolean
   /** Most items on one page. */
   maxItemsPerPage: number
   /** Most bytes of one HTTP response body. */

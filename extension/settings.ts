@@ -44,6 +44,7 @@ export interface Settings {
   readonly port: number;
   readonly additionalAllowedRoots: readonly AdditionalRoot[];
   readonly allowedOrigins: readonly string[];
+  readonly protocolFallback: boolean;
   readonly maxItemsPerPage: number;
   readonly maxResponseBytes: number;
   readonly requestTimeoutMs: number;
@@ -151,6 +152,7 @@ export function readSettings(configuration: Configuration): { settings: Settings
     allowedOrigins: texts("allowedOrigins", [], (text) =>
       ORIGIN.test(text) ? undefined : "an origin such as https://example.com, without a path",
     ).map((origin) => origin.toLowerCase()),
+    protocolFallback: flag("protocolFallback", false, "only revision 2025-11-25 of MCP is spoken"),
     maxItemsPerPage: number("maxItemsPerPage"),
     maxResponseBytes: number("maxResponseBytes"),
     requestTimeoutMs: number("requestTimeoutMs"),

@@ -72,6 +72,7 @@ export class TargetReader {
       sessionKey,
       endedSessions: [...endedSessions],
       allowedOrigins: [...settings.allowedOrigins],
+      protocolFallback: settings.protocolFallback,
       maxItemsPerPage: settings.maxItemsPerPage,
       maxResponseBytes: settings.maxResponseBytes,
       requestTimeoutMs: settings.requestTimeoutMs,

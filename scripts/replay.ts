@@ -286,6 +286,7 @@ function readCommandLine(args: readonly string[]): Host {
       workspace: JSON.stringify(roots),
       endedSessions: [],
       allowedOrigins: [...settings.allowedOrigins],
+      protocolFallback: settings.protocolFallback,
       maxItemsPerPage: settings.maxItemsPerPage,
       maxResponseBytes: settings.maxResponseBytes,
       requestTimeoutMs: settings.requestTimeoutMs,

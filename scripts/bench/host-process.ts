@@ -69,6 +69,7 @@ export class HostProcess {
       workspace: project.root,
       endedSessions: [],
       allowedOrigins: [],
+      protocolFallback: false,
       maxItemsPerPage: 200,
       maxResponseBytes: 524_288,
       requestTimeoutMs: 2_000,

@@ -11,6 +11,7 @@ const OPTIONS: GatewayOptions = {
   workspace: "w",
   endedSessions: [],
   allowedOrigins: [],
+  protocolFallback: false,
   maxItemsPerPage: 200,
   maxResponseBytes: 524_288,
   requestTimeoutMs: 2000,
@@ -83,6 +84,14 @@ test("changed tokens, roots and limits are configured, and nothing is restarted"
   await lifecycle.update();
 
   assert.deepEqual(events, ["start 1 a", "configure 1 b", "configure 1 b"]);
+});
+
+test("a switch to the fallback is configured, and nothing is restarted", async () => {
+  await lifecycle.update();
+  target = { ...OPTIONS, protocolFallback: true };
+  await lifecycle.update();
+
+  assert.deepEqual(events, ["start 1 a", "configure 1 a"]);
 });
 
 test("an update that changes nothing does nothing", async () => {

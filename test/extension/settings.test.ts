@@ -9,6 +9,7 @@ import {
   MOST_ENTRIES,
   NUMBERS,
   readSettings,
+  type Settings,
 } from "../../extension/settings.ts";
 
 const manifest = JSON.parse(readFileSync(join(import.meta.dirname, "../../package.json"), "utf8"));
@@ -30,6 +31,7 @@ test("nothing set gives the defaults and no problem", () => {
     port: 39400,
     additionalAllowedRoots: [],
     allowedOrigins: [],
+    protocolFallback: false,
     maxItemsPerPage: 200,
     maxResponseBytes: 524_288,
     requestTimeoutMs: 2000,
@@ -149,13 +151,17 @@ test("an unknown log level and a switch that is neither on nor off are told, and
 });
 
 test("the switches are on or off as they are set, and off with a message if they are set to something else", () => {
-  const set = readSettings(configuration({ warmUp: false, "diagnostics.openTab": true }));
-  assert.deepEqual([set.settings.warmUp, set.settings.openTab, set.problems], [false, true, []]);
+  const switches = ({ protocolFallback, warmUp, openTab }: Settings) => [protocolFallback, warmUp, openTab];
+  const set = readSettings(configuration({ protocolFallback: true, warmUp: false, "diagnostics.openTab": true }));
+  assert.deepEqual([switches(set.settings), set.problems], [[true, false, true], []]);
 
-  const { settings, problems } = readSettings(configuration({ warmUp: 1, "diagnostics.openTab": "true" }));
-  assert.deepEqual([settings.warmUp, settings.openTab], [false, false]);
-  assert.match(problems[0] ?? "", /^mcpLspGateway\.warmUp is neither true nor false/);
-  assert.match(problems[1] ?? "", /^mcpLspGateway\.diagnostics\.openTab is neither true nor false/);
+  const { settings, problems } = readSettings(
+    configuration({ protocolFallback: "yes", warmUp: 1, "diagnostics.openTab": "true" }),
+  );
+  assert.deepEqual(switches(settings), [false, false, false]);
+  assert.match(problems[0] ?? "", /^mcpLspGateway\.protocolFallback is neither true nor false/);
+  assert.match(problems[1] ?? "", /^mcpLspGateway\.warmUp is neither true nor false/);
+  assert.match(problems[2] ?? "", /^mcpLspGateway\.diagnostics\.openTab is neither true nor false/);
 });
 
 test("the manifest declares the same bounds and defaults", () => {

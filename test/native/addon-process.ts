@@ -42,6 +42,7 @@ export class AddonProcess {
       workspace: root,
       endedSessions: [],
       allowedOrigins: [],
+      protocolFallback: false,
       maxItemsPerPage: 200,
       maxResponseBytes: 524_288,
       requestTimeoutMs: 2_000,

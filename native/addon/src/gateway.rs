@@ -41,6 +41,8 @@ pub struct GatewayOptions {
     pub ended_sessions: Vec<String>,
     /// The origins that a request may name.
     pub allowed_origins: Vec<String>,
+    /// Whether a client that asks for revision 2025-06-18 of MCP is answered in it.
+    pub protocol_fallback: bool,
     /// Most items on one page.
     pub max_items_per_page: u32,
     /// Most bytes of one HTTP response body.
@@ -174,7 +176,11 @@ fn configuration(options: GatewayOptions) -> Result<Configuration> {
     let redaction = Redaction::new(&options.tokens, &spellings(&options.roots));
     let settings = Settings {
         roots: options.roots.into_iter().map(PathBuf::from).collect(),
-        access: Access { tokens: options.tokens, allowed_origins: options.allowed_origins },
+        access: Access {
+            tokens: options.tokens,
+            allowed_origins: options.allowed_origins,
+            fallback: options.protocol_fallback,
+        },
         limits: Limits::tightened(
             to_size(options.max_items_per_page),
             to_size(options.max_response_bytes),

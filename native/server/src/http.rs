@@ -23,10 +23,10 @@ use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use subtle::{Choice, ConstantTimeEq};
 use tokio::time::timeout;
 
-use crate::lifecycle::{Calls, Crowd, Lifecycle, REVISION, TooMany};
+use crate::lifecycle::{Calls, Crowd, Lifecycle, TooMany};
 use crate::places::Place;
 use crate::rpc::{self, Message};
-use crate::session::{SessionId, Sessions};
+use crate::session::{Revision, SessionId, Sessions};
 
 const PATH: &str = "/mcp";
 const JSON: &str = "application/json";
@@ -49,6 +49,8 @@ pub struct Access {
     pub tokens: Vec<String>,
     /// The origins that a request may name, each exactly as a browser sends it (D50).
     pub allowed_origins: Vec<String>,
+    /// Whether a client that asks for [`Revision::Fallback`] gets a session of it.
+    pub fallback: bool,
 }
 
 impl fmt::Debug for Access {
@@ -57,6 +59,7 @@ impl fmt::Debug for Access {
             .debug_struct("Access")
             .field("tokens", &self.tokens.len())
             .field("allowed_origins", &self.allowed_origins)
+            .field("fallback", &self.fallback)
             .finish()
     }
 }
@@ -79,14 +82,15 @@ async fn answer<G: Calls>(State(lifecycle): State<Arc<Lifecycle<G>>>, request: R
 }
 
 async fn receive<G: Calls>(lifecycle: &Lifecycle<G>, head: &Parts, body: &mut Body) -> Result<Response, Refusal> {
-    admit(head, &lifecycle.gateway().access())?;
+    let access = lifecycle.gateway().access();
+    admit(head, &access)?;
     let place = head.extensions.get::<Arc<Place>>();
     if let Some(place) = place {
         place.admit();
     }
     let sessions = lifecycle.gateway().sessions();
     if head.method == Method::DELETE {
-        sessions.end(session(&head.headers, sessions)?);
+        sessions.end(session(&head.headers, sessions, access.fallback)?);
         tracing::info!("a client ended its session");
         return Ok(StatusCode::NO_CONTENT.into_response());
     }
@@ -103,14 +107,14 @@ async fn receive<G: Calls>(lifecycle: &Lifecycle<G>, head: &Parts, body: &mut Bo
     if let Message::Request { id, method, params } = &message
         && method == "initialize"
     {
-        let (session, body) = lifecycle.initialize(id, params);
+        let (session, body) = lifecycle.initialize(id, params, access.fallback);
         let mut response = json(StatusCode::OK, body);
         if let Some(id) = session.and_then(|session| HeaderValue::from_str(&session.to_string()).ok()) {
             response.headers_mut().insert(SESSION_ID, id);
         }
         return Ok(response);
     }
-    let session = session(&head.headers, sessions)?;
+    let session = session(&head.headers, sessions, access.fallback)?;
     Ok(match lifecycle.receive(session, message).await {
         Ok(Some(body)) => json(StatusCode::OK, body),
         Ok(None) => StatusCode::ACCEPTED.into_response(),
@@ -271,14 +275,19 @@ fn discard(head: &Parts, mut body: Body) {
     }));
 }
 
-/// The session of a request, with the version that it is spoken in.
-fn session(headers: &HeaderMap, sessions: &Sessions) -> Result<SessionId, Refusal> {
+/// The session of a request, which may name no version but the one that the session was begun in. One of the fallback
+/// is unknown as soon as there is none: its client begins another, and is told the revision that is spoken now.
+fn session(headers: &HeaderMap, sessions: &Sessions, fallback: bool) -> Result<SessionId, Refusal> {
     if !headers.contains_key(&SESSION_ID) {
         return Err(Refusal::NoSession);
     }
     let session = only(headers, &SESSION_ID).and_then(|id| sessions.admit(id)).ok_or(Refusal::UnknownSession)?;
-    if !listed(headers, &PROTOCOL_VERSION).all(|version| version == Some(REVISION)) {
-        return Err(Refusal::Version);
+    let revision = session.revision();
+    if revision == Revision::Fallback && !fallback {
+        return Err(Refusal::UnknownSession);
+    }
+    if !listed(headers, &PROTOCOL_VERSION).all(|version| version == Some(revision.name())) {
+        return Err(Refusal::Version(revision));
     }
     Ok(session)
 }
@@ -299,7 +308,8 @@ enum Refusal {
     Body,
     NoSession,
     UnknownSession,
-    Version,
+    /// The revision that it should have named.
+    Version(Revision),
 }
 
 impl Refusal {
@@ -313,7 +323,7 @@ impl Refusal {
             Self::Accept => StatusCode::NOT_ACCEPTABLE,
             Self::Size => StatusCode::PAYLOAD_TOO_LARGE,
             Self::Slow => StatusCode::REQUEST_TIMEOUT,
-            Self::Body | Self::NoSession | Self::Version => StatusCode::BAD_REQUEST,
+            Self::Body | Self::NoSession | Self::Version(_) => StatusCode::BAD_REQUEST,
         }
     }
 
@@ -338,7 +348,12 @@ impl Refusal {
             Self::Body => "The request body ended early or is malformed.\n",
             Self::NoSession => "",
             Self::UnknownSession => "This session is unknown or has ended; begin a new one by initialize.\n",
-            Self::Version => "MCP-Protocol-Version must be 2025-11-25, the one revision that this server speaks.\n",
+            Self::Version(Revision::Current) => {
+                "MCP-Protocol-Version must be 2025-11-25, the one revision that this server speaks.\n"
+            }
+            Self::Version(Revision::Fallback) => {
+                "MCP-Protocol-Version must be 2025-06-18, the revision that this session was begun in.\n"
+            }
         }
     }
 }

@@ -14,10 +14,7 @@ use tokio_util::task::AbortOnDropHandle;
 use crate::catalog::catalog;
 use crate::http::Access;
 use crate::rpc::{self, Envelope, Fault, Id, Message};
-use crate::session::{SessionId, Sessions};
-
-/// The one revision of MCP that is spoken (D40).
-pub(crate) const REVISION: &str = "2025-11-25";
+use crate::session::{Revision, SessionId, Sessions};
 
 /// How many calls may be under way. It is less than the number of connections, so that whoever calls then is told so.
 const MAX_CALLS: usize = 192;
@@ -69,15 +66,24 @@ impl<G: Calls> Lifecycle<G> {
         &self.gateway
     }
 
-    /// Answers `initialize`. There is a session only if the answer is a result.
-    pub(crate) fn initialize(&self, id: &Id, params: &Map<String, Value>) -> (Option<SessionId>, Vec<u8>) {
-        if !params.get("protocolVersion").is_some_and(Value::is_string) {
+    /// Answers `initialize`. There is a session only if the answer is a result. `fallback`: whether a client that asks
+    /// for [`Revision::Fallback`] is given it.
+    pub(crate) fn initialize(
+        &self,
+        id: &Id,
+        params: &Map<String, Value>,
+        fallback: bool,
+    ) -> (Option<SessionId>, Vec<u8>) {
+        let Some(wanted) = params.get("protocolVersion").and_then(Value::as_str) else {
             let fault = ToolError::InvalidParams(format!(
-                "`protocolVersion` is required and must be a string; this server speaks {REVISION}."
+                "`protocolVersion` is required and must be a string; this server speaks {}.",
+                Revision::Current.name()
             ));
             return (None, rpc::failure(Some(id), &fault.into()));
-        }
-        let session = match self.gateway.sessions().mint() {
+        };
+        let falls_back = fallback && wanted == Revision::Fallback.name();
+        let revision = if falls_back { Revision::Fallback } else { Revision::Current };
+        let session = match self.gateway.sessions().mint(revision) {
             Ok(session) => session,
             Err(error) => {
                 tracing::error!(%error, "the system has no randomness for a session id");
@@ -85,7 +91,7 @@ impl<G: Calls> Lifecycle<G> {
             }
         };
         let result = json!({
-            "protocolVersion": REVISION,
+            "protocolVersion": revision.name(),
             "capabilities": { "tools": {} },
             "serverInfo": {
                 "name": "vscode-mcp-lsp-gateway",

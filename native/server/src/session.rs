@@ -1,6 +1,7 @@
 //! Sessions whose ids authenticate themselves (D43).
 //!
-//! An id is random bytes and a MAC over them and the workspace's identity, under a key that outlives the window. So a
+//! An id is random bytes and a MAC over them, the session's revision and the workspace's identity, under a key that
+//! outlives the window. So a
 //! session goes on across a reload without anything of it being stored, and never in the window of another workspace.
 //! What has to be remembered is bounded: the sessions that have not finished their handshake, and those that ended.
 
@@ -24,14 +25,53 @@ const MAX_ENDED: usize = 1_024;
 /// does that verifies and isn't in memory.
 const MAX_UNINITIALIZED: usize = 1_024;
 
+/// The revision of MCP that a session is spoken in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Revision {
+    /// The one revision of the contract (D40).
+    Current,
+    /// The one before, for clients that know no other, where the person has allowed it.
+    Fallback,
+}
+
+impl Revision {
+    const ALL: [Self; 2] = [Self::Current, Self::Fallback];
+
+    /// As it stands in `initialize` and in the `MCP-Protocol-Version` header.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Current => "2025-11-25",
+            Self::Fallback => "2025-06-18",
+        }
+    }
+
+    /// What the MAC of an id begins with: an id of one revision never verifies as one of the other.
+    const fn label(self) -> &'static [u8] {
+        match self {
+            Self::Current => b"mcp-lsp-gateway|session|v1|",
+            Self::Fallback => b"mcp-lsp-gateway|session|v1 fallback|",
+        }
+    }
+}
+
 /// The id of a session that this workspace minted: there is no other way to get one than [`Sessions::mint`] and
 /// [`Sessions::admit`]. `Display` is its form on the wire; there is no `Debug` that would put it in a log.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub struct SessionId([u8; ID_BYTES]);
+pub struct SessionId {
+    bytes: [u8; ID_BYTES],
+    revision: Revision,
+}
+
+impl SessionId {
+    /// The revision that the session was begun in.
+    pub const fn revision(self) -> Revision {
+        self.revision
+    }
+}
 
 impl fmt::Display for SessionId {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(&URL_SAFE_NO_PAD.encode(self.0))
+        formatter.write_str(&URL_SAFE_NO_PAD.encode(self.bytes))
     }
 }
 
@@ -41,7 +81,8 @@ pub type OnEnded = Box<dyn Fn(Vec<String>) + Send + Sync>;
 
 /// The sessions of one workspace.
 pub struct Sessions {
-    mac: Hmac<Sha256>,
+    keyed: Hmac<Sha256>,
+    workspace: String,
     memory: Mutex<Memory>,
     on_ended: OnEnded,
 }
@@ -58,11 +99,8 @@ impl Sessions {
     pub fn new(key: &[u8; 32], workspace: &str, ended: &[String], on_ended: OnEnded) -> Self {
         let mut padded = Key::<Hmac<Sha256>>::default();
         padded[..key.len()].copy_from_slice(key);
-        let mut mac = Hmac::<Sha256>::new(&padded);
-        // The random part that follows has a fixed length, so the workspace's own length cannot make two inputs equal.
-        mac.update(b"mcp-lsp-gateway|session|v1|");
-        mac.update(workspace.as_bytes());
-        let mut sessions = Self { mac, memory: Mutex::default(), on_ended };
+        let keyed = Hmac::<Sha256>::new(&padded);
+        let mut sessions = Self { keyed, workspace: workspace.to_owned(), memory: Mutex::default(), on_ended };
         let verified: Vec<SessionId> = ended.iter().filter_map(|id| sessions.verify(id)).collect();
         let kept = verified.len().saturating_sub(MAX_ENDED);
         sessions.memory.get_mut().unwrap_or_else(PoisonError::into_inner).ended = verified[kept..].to_vec().into();
@@ -70,12 +108,12 @@ impl Sessions {
     }
 
     /// A new session, which is not initialized yet. Fails only if the system has no randomness to give.
-    pub fn mint(&self) -> Result<SessionId, getrandom::Error> {
-        let mut id = [0; ID_BYTES];
-        let (random, mac) = id.split_at_mut(RANDOM_BYTES);
+    pub fn mint(&self, revision: Revision) -> Result<SessionId, getrandom::Error> {
+        let mut bytes = [0; ID_BYTES];
+        let (random, mac) = bytes.split_at_mut(RANDOM_BYTES);
         getrandom::fill(random)?;
-        mac.copy_from_slice(&self.authenticate(random));
-        let id = SessionId(id);
+        mac.copy_from_slice(&self.authenticate(revision, random));
+        let id = SessionId { bytes, revision };
         let mut memory = self.memory();
         if memory.uninitialized.len() == MAX_UNINITIALIZED {
             memory.uninitialized.pop_front();
@@ -121,11 +159,14 @@ impl Sessions {
             return None;
         }
         let (random, mac) = bytes.split_at(RANDOM_BYTES);
-        bool::from(self.authenticate(random).ct_eq(mac)).then_some(SessionId(bytes))
+        let is_authentic = |revision: &Revision| bool::from(self.authenticate(*revision, random).ct_eq(mac));
+        Revision::ALL.into_iter().find(is_authentic).map(|revision| SessionId { bytes, revision })
     }
 
-    fn authenticate(&self, random: &[u8]) -> [u8; MAC_BYTES] {
-        self.mac.clone().chain_update(random).finalize().into_bytes().into()
+    fn authenticate(&self, revision: Revision, random: &[u8]) -> [u8; MAC_BYTES] {
+        // The random part has a fixed length, so the workspace's own length cannot make two inputs equal.
+        let mac = self.keyed.clone().chain_update(revision.label()).chain_update(self.workspace.as_bytes());
+        mac.chain_update(random).finalize().into_bytes().into()
     }
 
     fn memory(&self) -> MutexGuard<'_, Memory> {

@@ -54,7 +54,7 @@ impl Session {
         let told = Arc::clone(&ended);
         let note = move |ids| *told.lock().expect("no test panics while it holds this") = ids;
         let bench = Bench::of(Sessions::new(&[0; 32], "workspace", &[], Box::new(note)));
-        let access = Access { tokens: vec![TOKEN.to_owned()], allowed_origins: Vec::new() };
+        let access = Access { tokens: vec![TOKEN.to_owned()], allowed_origins: Vec::new(), fallback: false };
         let settings = settings(vec![bench.root.clone()], Duration::from_secs(2));
         bench.gateway.configure(Settings { access, ..settings });
 

@@ -59,6 +59,7 @@ impl Double {
             access: Mutex::new(Arc::new(Access {
                 tokens: vec![TOKEN.to_owned()],
                 allowed_origins: vec![ORIGIN.to_owned()],
+                fallback: false,
             })),
             sessions: Sessions::new(key, workspace, ended_before, Box::new(move |ids| told.lock().unwrap().push(ids))),
             limits: Mutex::new(Limits::default()),
@@ -76,7 +77,22 @@ impl Double {
 
     pub(crate) fn allow(&self, tokens: &[&str]) {
         let tokens = tokens.iter().map(ToString::to_string).collect();
-        *self.access.lock().unwrap() = Arc::new(Access { tokens, allowed_origins: vec![ORIGIN.to_owned()] });
+        self.change_access(|access| access.tokens = tokens);
+    }
+
+    pub(crate) fn fall_back(&self, fallback: bool) {
+        self.change_access(|access| access.fallback = fallback);
+    }
+
+    fn change_access(&self, change: impl FnOnce(&mut Access)) {
+        let mut access = self.access.lock().unwrap();
+        let mut changed = Access {
+            tokens: access.tokens.clone(),
+            allowed_origins: access.allowed_origins.clone(),
+            fallback: access.fallback,
+        };
+        change(&mut changed);
+        *access = Arc::new(changed);
     }
 }
 

@@ -50,6 +50,48 @@ async fn initialize_with_any_other_version_is_answered_with_2025_11_25() {
     }
 }
 
+/// The one exception to D40: what a client gets that knows 2025-06-18 only, where the person allows it.
+#[tokio::test]
+async fn with_the_fallback_a_client_that_asks_for_2025_06_18_gets_a_session_of_it_and_every_other_one_does_not() {
+    let server = Server::start().await;
+    server.gateway.fall_back(true);
+    for (asked, answered) in [
+        ("2025-06-18", "2025-06-18"),
+        ("2025-11-25", "2025-11-25"),
+        ("2025-03-26", "2025-11-25"),
+        ("2025-06-18 ", "2025-11-25"),
+        ("2026-07-28", "2025-11-25"),
+    ] {
+        let response = server.send(&initialize(&json!({"protocolVersion": asked}))).await;
+        assert_eq!(response.json()["result"]["protocolVersion"], answered, "{asked:?}");
+        let session = response.header("mcp-session-id").unwrap();
+        for version in ["2025-06-18", "2025-11-25", "2025-03-26", "2025-06-18, 2025-11-25"] {
+            let ping = Request::ping().in_session(session).set("MCP-Protocol-Version", version);
+            let expected = if version == answered { 200 } else { 400 };
+            assert_eq!(server.send(&ping).await.status, expected, "{version} in a session of {answered}");
+        }
+        let unnamed = Request::ping().in_session(session).without("MCP-Protocol-Version");
+        assert_eq!(server.send(&unnamed).await.status, 200);
+    }
+}
+
+#[tokio::test]
+async fn a_session_of_the_fallback_ends_with_the_fallback_and_goes_on_across_a_reload_until_then() {
+    let before = Server::start().await;
+    before.gateway.fall_back(true);
+    let response = before.send(&initialize(&json!({"protocolVersion": "2025-06-18"}))).await;
+    let session = response.header("mcp-session-id").unwrap().to_owned();
+    let ping = Request::ping().in_session(&session).set("MCP-Protocol-Version", "2025-06-18");
+
+    let after = Server::start().await;
+    assert_eq!(after.send(&ping).await.status, 404);
+    after.gateway.fall_back(true);
+    assert_eq!(after.send(&ping).await.status, 200);
+    after.gateway.fall_back(false);
+    assert_eq!(after.send(&ping).await.status, 404);
+    assert_eq!(after.send(&Request::delete().in_session(&session)).await.status, 404);
+}
+
 #[tokio::test]
 async fn initialize_without_a_protocol_version_is_invalid_params_and_makes_no_session() {
     let server = Server::start().await;

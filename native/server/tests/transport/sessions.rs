@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use gateway_server::session::Sessions;
+use gateway_server::session::{Revision, Sessions};
 use serde_json::json;
 
 use crate::double::{Double, KEY, WORKSPACE};
@@ -144,7 +144,7 @@ fn the_last_1024_ended_sessions_are_remembered_oldest_first() {
     let stored = vec!["not one of ours".to_owned(), FOREIGN_MADE.to_owned()];
     let sessions = Sessions::new(&KEY, WORKSPACE, &stored, Box::new(move |ids| *listener.lock().unwrap() = ids));
     assert!(sessions.admit(FOREIGN_MADE).is_none());
-    let ids: Vec<_> = (0..1_024).map(|_| sessions.mint().unwrap()).collect();
+    let ids: Vec<_> = (0..1_024).map(|_| sessions.mint(Revision::Current).unwrap()).collect();
     for id in &ids[..1_023] {
         sessions.end(*id);
     }
@@ -161,7 +161,7 @@ fn the_last_1024_ended_sessions_are_remembered_oldest_first() {
 fn of_more_than_1024_stored_ended_sessions_the_newest_are_kept() {
     let ids: Vec<String> = {
         let minting = Sessions::new(&KEY, WORKSPACE, &[], Box::new(|_| {}));
-        (0..1_025).map(|_| minting.mint().unwrap().to_string()).collect()
+        (0..1_025).map(|_| minting.mint(Revision::Current).unwrap().to_string()).collect()
     };
     let sessions = Sessions::new(&KEY, WORKSPACE, &ids, Box::new(|_| {}));
     assert!(sessions.admit(&ids[0]).is_some());
@@ -171,7 +171,7 @@ fn of_more_than_1024_stored_ended_sessions_the_newest_are_kept() {
 #[test]
 fn of_more_than_1024_unfinished_handshakes_the_oldest_counts_as_finished() {
     let sessions = Sessions::new(&KEY, WORKSPACE, &[], Box::new(|_| {}));
-    let ids: Vec<_> = (0..1_025).map(|_| sessions.mint().unwrap()).collect();
+    let ids: Vec<_> = (0..1_025).map(|_| sessions.mint(Revision::Current).unwrap()).collect();
     assert!(sessions.is_initialized(ids[0]));
     assert!(ids[1..].iter().all(|id| !sessions.is_initialized(*id)));
 }
