@@ -1,16 +1,11 @@
 import assert from "node:assert/strict";
-import path from "node:path";
 import { test } from "node:test";
-import { cached, npmInstall } from "../../scripts/cache.mjs";
 import { run } from "../../scripts/processes.mjs";
 import { type Answer, assertAnswered, type Call, callsAbout } from "./conversation.ts";
 import { writeProject } from "./project.ts";
+import { INSPECTOR, install } from "./real-clients.ts";
 import { ReplayHost, temporaryFolder } from "./replay-host.ts";
 import { TOOLS } from "./schemas.ts";
-
-const VERSION = "2.12.0";
-const PACKAGE = "@modelcontextprotocol/inspector";
-const LAUNCHER = path.join("node_modules", PACKAGE, "clients", "launcher", "build", "index.js");
 
 /** Runs the inspector's command line once, which is a session of its own, and resolves to what it printed as JSON. */
 // biome-ignore lint/suspicious/noExplicitAny: each method has a result of its own.
@@ -37,10 +32,7 @@ test("the command line of the inspector gets through: all seven tools, every pag
 });
 
 async function inspectorOf(host: ReplayHost, home: string): Promise<Inspector> {
-  const folder = await cached(`inspector-${VERSION}`, LAUNCHER, "Installing the MCP inspector", (partial) =>
-    npmInstall(partial, { [PACKAGE]: VERSION }),
-  );
-  const first = [path.join(folder, LAUNCHER), "--cli", host.url.href, "--transport", "http"];
+  const first = [await install(INSPECTOR), "--cli", host.url.href, "--transport", "http"];
   const options = ["--header", `Authorization: ${host.authorization}`, "--format", "json", "--quiet"];
   // It keeps a catalog of servers in the home folder.
   const env = { ...process.env, HOME: home, USERPROFILE: home };

@@ -8,6 +8,9 @@ export type Target = { url: URL; authorization?: string };
 /** What a client did, and what it got for it. */
 export type Exchange = { method: string | undefined; status: number | undefined };
 
+/** What a client said of itself when it began a session, or the method of any other message. */
+export type Heard = { method: string; client?: string; revision?: string };
+
 /**
  * Stands between a client and the gateway and passes everything through as it came, the Host and Origin of a hostile page
  * included. It listens before it knows its target, because the gateway has to be started with the proxy's origin on its
@@ -18,6 +21,8 @@ export class LoopbackProxy {
   readonly url: string;
   /** In the order in which they were answered. */
   readonly seen: Exchange[] = [];
+  /** The messages, in the order in which they came. */
+  readonly heard: Heard[] = [];
   target: Target | undefined;
 
   private constructor(port: number) {
@@ -42,6 +47,9 @@ export class LoopbackProxy {
       });
       onward.on("error", (error) => outgoing.destroy(error));
       incoming.pipe(onward);
+      const chunks: Buffer[] = [];
+      incoming.on("data", (chunk: Buffer) => chunks.push(chunk));
+      incoming.on("end", () => proxy.heard.push(...messageIn(Buffer.concat(chunks).toString())));
     });
     t.after(() => {
       server.closeAllConnections();
@@ -49,4 +57,11 @@ export class LoopbackProxy {
     });
     return proxy;
   }
+}
+
+function messageIn(body: string): Heard[] {
+  if (body === "") return [];
+  const { method, params } = JSON.parse(body);
+  if (method !== "initialize") return [{ method }];
+  return [{ method, client: params.clientInfo.name, revision: params.protocolVersion }];
 }
