@@ -1,7 +1,11 @@
 import * as vscode from "vscode";
+import type { Check } from "./check.ts";
+import { clientConfiguration, type Endpoint } from "./clients.ts";
+import { connectClient } from "./connect.ts";
 import type { Lifecycle } from "./lifecycle.ts";
 import { nameOf } from "./log.ts";
-import { whyNot } from "./status.ts";
+import { showMenu } from "./menu.ts";
+import { apply, changeSetting, complain, offer, REMEDY, remedyFor } from "./remedies.ts";
 import type { Tokens } from "./tokens.ts";
 
 /** What the commands work on. */
@@ -9,75 +13,95 @@ export interface Parts {
   readonly lifecycle: Lifecycle;
   readonly channel: vscode.LogOutputChannel;
   tokens(): Promise<Tokens>;
+  /** Pauses or resumes the gateway of this workspace, and resolves once that is in effect. */
+  pause(isPaused: boolean): Promise<void>;
+  readonly check: Check;
 }
 
-/** Registers the five commands of the palette. */
-export function registerCommands({ lifecycle, channel, tokens }: Parts): vscode.Disposable {
-  const commands: Record<string, () => unknown> = {
+/** Registers the commands of the palette, and those that only buttons run. */
+export function registerCommands({ lifecycle, channel, tokens, pause, check }: Parts): vscode.Disposable {
+  /** Where the gateway listens; if it does not, the person is told why. */
+  const endpoint = (): Endpoint | undefined => {
+    const { state } = lifecycle;
+    if (state.kind !== "running") {
+      complain(state);
+    }
+    return lifecycle.endpoint;
+  };
+  const tellState = (message: string): void => {
+    const { state } = lifecycle;
+    if (state.kind === "running") {
+      done(`${message} on port ${state.port}.`);
+    } else {
+      complain(state);
+    }
+  };
+  const commands: Record<string, (...given: readonly unknown[]) => unknown> = {
+    connect: async () => {
+      const known = endpoint();
+      if (known !== undefined) {
+        await connectClient(known);
+      }
+    },
     copyEndpoint: async () => {
-      const url = endpoint(lifecycle);
-      if (url !== undefined) {
-        await vscode.env.clipboard.writeText(url);
-        done(`Copied ${url}; give it to a client together with the token.`);
+      const known = endpoint();
+      if (known !== undefined) {
+        await vscode.env.clipboard.writeText(known.url);
+        done(`Copied ${known.url}; give it to a client together with the token.`);
       }
     },
     copyClientConfiguration: async () => {
-      const url = endpoint(lifecycle);
-      if (url !== undefined) {
-        const [token] = (await (await tokens()).read()).tokens;
-        await vscode.env.clipboard.writeText(clientConfiguration(url, token ?? ""));
+      const known = endpoint();
+      if (known !== undefined) {
+        await vscode.env.clipboard.writeText(clientConfiguration(known));
         done("Copied the client configuration with its token; paste it where your client keeps its MCP servers.");
       }
     },
     rotateToken: async () => {
       await (await tokens()).rotate();
       await lifecycle.update();
-      const copy = "Copy Client Configuration";
-      const chosen = await vscode.window.showInformationMessage(
-        "The token of this workspace was replaced and the old one is shut out; configure your clients again.",
-        copy,
-      );
-      if (chosen === copy) {
-        await vscode.commands.executeCommand("mcpLspGateway.copyClientConfiguration");
-      }
+      const message =
+        "The token of this workspace was replaced and the old one is shut out; configure your clients again.";
+      const connect = { title: "Connect a Client…", command: "mcpLspGateway.connect" };
+      await offer(vscode.window.showInformationMessage(message, connect.title), connect);
     },
+    pause: async () => {
+      await pause(true);
+      done("MCP LSP Gateway is paused in this window and listens on no port.");
+    },
+    resume: async () => {
+      await pause(false);
+      tellState("MCP LSP Gateway listens again");
+    },
+    checkWorkspace: () => check.run(),
+    copyCheck: () => check.copy(),
+    showMenu: () => showMenu(lifecycle.state),
     showLog: () => channel.show(),
     restart: async () => {
       await lifecycle.restart();
-      const { state } = lifecycle;
-      if (state.kind === "running") {
-        done(`MCP LSP Gateway restarted and listens on port ${state.port}.`);
-      } else {
-        void vscode.window.showErrorMessage(`MCP LSP Gateway is not running: ${whyNot(state)}`);
-      }
+      tellState("MCP LSP Gateway restarted and listens");
     },
+    // For buttons only.
+    set: (name, value) => changeSetting(String(name), value),
   };
-  return vscode.Disposable.from(
-    ...Object.entries(commands).map(([name, run]) =>
-      vscode.commands.registerCommand(`mcpLspGateway.${name}`, async () => {
-        try {
-          await run();
-        } catch (error) {
-          channel.error(`The command ${name} failed (${nameOf(error)}).`);
-          void vscode.window.showErrorMessage("The command failed; look at the log with MCP LSP Gateway: Show Log.");
-        }
-      }),
-    ),
+  const registered = Object.entries(commands).map(([name, run]) =>
+    vscode.commands.registerCommand(`mcpLspGateway.${name}`, async (...given: unknown[]) => {
+      try {
+        await run(...given);
+      } catch (error) {
+        channel.error(`The command ${name} failed (${nameOf(error)}).`);
+        const log = { title: "Show Log", command: "mcpLspGateway.showLog" };
+        void offer(vscode.window.showErrorMessage("The command failed; the log says why.", log.title), log);
+      }
+    }),
   );
-}
-
-function endpoint({ state }: Lifecycle): string | undefined {
-  if (state.kind === "running") {
-    return `http://127.0.0.1:${state.port}/mcp`;
-  }
-  void vscode.window.showWarningMessage(`MCP LSP Gateway is not running: ${whyNot(state)}`);
-  return undefined;
-}
-
-/** In the form that most clients read as it stands, and all others can be given piece by piece. */
-function clientConfiguration(url: string, token: string): string {
-  const server = { type: "http", url, headers: { Authorization: `Bearer ${token}` } };
-  return JSON.stringify({ mcpServers: { "vscode-lsp": server } }, undefined, 2);
+  const remedy = vscode.commands.registerCommand(REMEDY, async () => {
+    const { state } = lifecycle;
+    if (state.kind !== "running") {
+      await apply(remedyFor(state));
+    }
+  });
+  return vscode.Disposable.from(remedy, ...registered);
 }
 
 function done(message: string): void {

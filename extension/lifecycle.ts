@@ -1,3 +1,4 @@
+import type { Endpoint } from "./clients.ts";
 import type { Gateway, GatewayOptions } from "./native.d.ts";
 
 /** What the person can see of the gateway. */
@@ -5,12 +6,13 @@ export type State =
   | { readonly kind: "starting" }
   | { readonly kind: "running"; readonly port: number; readonly wished: number }
   | { readonly kind: "untrusted" }
+  | { readonly kind: "paused" }
   | { readonly kind: "disabled" }
   | { readonly kind: "uninstalled" }
   | { readonly kind: "failed"; readonly reason: string };
 
 /** What ought to be: a running gateway with these options, or none. */
-export type Target = GatewayOptions | "untrusted" | "disabled" | "uninstalled";
+export type Target = GatewayOptions | "untrusted" | "disabled" | "paused" | "uninstalled";
 
 export interface Parts {
   /** Reads settings, folders, secrets and trust as they are now. A failure is a sentence for the person. */
@@ -18,6 +20,8 @@ export interface Parts {
   start(options: GatewayOptions): Promise<Gateway>;
   /** Called with each state that differs from the one before. */
   show(state: State): void;
+  /** Called whenever a gateway has taken options, and when there is none any more. */
+  inForce(options: GatewayOptions | undefined): void;
   error(message: string): void;
 }
 
@@ -45,6 +49,15 @@ export class Lifecycle {
 
   get state(): State {
     return this.#state;
+  }
+
+  /** Where the gateway listens and what lets a client in, while it runs. */
+  get endpoint(): Endpoint | undefined {
+    if (this.#running === undefined) {
+      return undefined;
+    }
+    const { gateway, options } = this.#running;
+    return { url: `http://127.0.0.1:${gateway.port}/mcp`, token: options.tokens[0] ?? "" };
   }
 
   /** Counts a change of the workspace, if anybody counts. */
@@ -105,6 +118,7 @@ export class Lifecycle {
       try {
         await this.#running.gateway.configure(target);
         this.#running.options = target;
+        this.#parts.inForce(target);
       } catch (error) {
         // It may still let old tokens in and read old folders, so it has to go.
         this.#parts.error(`The gateway did not take the new configuration and is started anew: ${sentence(error)}`);
@@ -114,15 +128,20 @@ export class Lifecycle {
     if (this.#running === undefined) {
       this.#show({ kind: "starting" });
       this.#running = { gateway: await this.#parts.start(target), options: target };
+      this.#parts.inForce(target);
     }
     this.#show({ kind: "running", port: this.#running.gateway.port, wished: target.ports[0] ?? 0 });
   }
 
   async #stop(): Promise<void> {
-    const gateway = this.#running?.gateway;
+    if (this.#running === undefined) {
+      return;
+    }
+    const { gateway } = this.#running;
     this.#running = undefined;
+    this.#parts.inForce(undefined);
     try {
-      await gateway?.stop();
+      await gateway.stop();
     } catch (error) {
       this.#parts.error(`The gateway did not stop cleanly: ${sentence(error)}`);
     }

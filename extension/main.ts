@@ -1,17 +1,22 @@
+import { homedir } from "node:os";
 import * as vscode from "vscode";
 import { loadAddon } from "./addon.ts";
 import { Analysis } from "./analysis.ts";
 import { Changes } from "./changes.ts";
+import { Check } from "./check.ts";
+import { withoutHome } from "./check-report.ts";
 import { clock } from "./clock.ts";
 import { registerCommands } from "./commands.ts";
 import { Consents } from "./consents.ts";
+import { ServerDefinitions } from "./definitions.ts";
 import { Documents } from "./documents.ts";
 import { documentHost, Editor } from "./editor.ts";
 import { type InstalledExtension, installationId, watchInstallation } from "./installation.ts";
 import { Languages } from "./languages.ts";
 import { Lifecycle, type State } from "./lifecycle.ts";
 import { Log } from "./log.ts";
-import { Status, whyNot } from "./status.ts";
+import { complain, whyNot } from "./remedies.ts";
+import { Status } from "./status.ts";
 import { MomentaryTabs } from "./tabs.ts";
 import { TargetReader } from "./target.ts";
 import { Tokens, workspaceIdentity } from "./tokens.ts";
@@ -21,6 +26,7 @@ import { WarmUp } from "./warm-up.ts";
 /** Keys of the workspace's state. */
 const LAST_PORT = "port";
 const ENDED_SESSIONS = "endedSessions";
+const PAUSED = "paused";
 
 let running: Lifecycle | undefined;
 
@@ -35,12 +41,22 @@ export function activate(context: vscode.ExtensionContext): void {
   const channel = vscode.window.createOutputChannel("MCP LSP Gateway", { log: true });
   const log = new Log(channel);
   const status = new Status();
+  /** What a person may be shown of the gateway, as it is now. */
+  let roots: readonly string[] = [];
+  let warmingUp: readonly string[] = [];
   const documents = new Documents(documentHost, () => lifecycle.bump("text"));
   const analysis = new Analysis(clock);
   const tabs = new MomentaryTabs(clock, (uri) => changes.look([uri]));
   const changes = new Changes((epoch) => lifecycle.bump(epoch), documents, analysis, tabs);
   const languages = new Languages(analysis, [new TypeScriptAdapter(clock)]);
-  const warmUp = new WarmUp({ documents, languages, show: (names) => status.warmingUp(names) });
+  const warmUp = new WarmUp({
+    documents,
+    languages,
+    show: (names) => {
+      warmingUp = names;
+      status.warmingUp(names);
+    },
+  });
   const editor = new Editor({
     documents,
     analysis,
@@ -68,6 +84,7 @@ export function activate(context: vscode.ExtensionContext): void {
     editor,
     warmUp,
     isInstalled: () => isInstalled,
+    isPaused: () => workspaceState.get<boolean>(PAUSED, false),
     tokens: () => tokens.get(),
     memory: () => ({
       lastPort: workspaceState.get<number>(LAST_PORT),
@@ -80,6 +97,7 @@ export function activate(context: vscode.ExtensionContext): void {
       loadAddon(installed.folder).Gateway.start(options, editor.ask, (level, message) => log.fromAddon(level, message)),
     show: (state) => {
       status.show(state);
+      void vscode.commands.executeCommand("setContext", "mcpLspGateway.state", state.kind);
       report(state, log);
       if (state.kind !== "running") {
         warmUp.stop();
@@ -90,8 +108,25 @@ export function activate(context: vscode.ExtensionContext): void {
         void workspaceState.update(LAST_PORT, state.port);
       }
     },
+    inForce: (options) => {
+      roots = options?.roots ?? [];
+      status.roots(roots.map((root) => withoutHome(root, homedir())));
+      definitions.update();
+    },
     error: (message) => log.error(message),
   });
+  const definitions = new ServerDefinitions({ version, endpoint: () => lifecycle.endpoint });
+  const check = new Check({
+    version,
+    state: () => lifecycle.state,
+    endpoint: () => lifecycle.endpoint,
+    roots: () => roots,
+    warmingUp: () => warmingUp,
+  });
+  const pause = async (isPaused: boolean): Promise<void> => {
+    await workspaceState.update(PAUSED, isPaused || undefined);
+    await lifecycle.update();
+  };
   running = lifecycle;
 
   const update = (): void => void lifecycle.update();
@@ -99,7 +134,9 @@ export function activate(context: vscode.ExtensionContext): void {
     channel,
     status,
     changes,
-    registerCommands({ lifecycle, channel, tokens: () => tokens.get() }),
+    check,
+    definitions.register(),
+    registerCommands({ lifecycle, channel, tokens: () => tokens.get(), pause, check }),
     vscode.workspace.onDidGrantWorkspaceTrust(update),
     vscode.workspace.onDidChangeWorkspaceFolders(() => {
       warmUp.workspaceChanged();
@@ -141,12 +178,10 @@ function report(state: State, log: Log): void {
     case "running":
       log.info(`Listening on http://127.0.0.1:${state.port}/mcp.`);
       break;
-    case "failed": {
-      const message = `MCP LSP Gateway is not running: ${whyNot(state)}`;
-      log.error(message);
-      void vscode.window.showErrorMessage(message);
+    case "failed":
+      log.error(`Not running: ${whyNot(state)}`);
+      complain(state);
       break;
-    }
     default:
       log.info(`Not running: ${whyNot(state)}`);
   }

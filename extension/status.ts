@@ -1,21 +1,39 @@
 import * as vscode from "vscode";
 import type { State } from "./lifecycle.ts";
+import { type NotRunning, REMEDY, remedyFor, whyNot } from "./remedies.ts";
+
+/** What the links of the tooltip may run. */
+const CONNECT = "mcpLspGateway.connect";
+const COPY_ENDPOINT = "mcpLspGateway.copyEndpoint";
+const CHECK = "mcpLspGateway.checkWorkspace";
+const MENU = "mcpLspGateway.showMenu";
+
+/** More roots than this are counted and not named. */
+const MOST_ROOTS = 8;
 
 /** Shows the port, or why there is none. */
 export class Status implements vscode.Disposable {
   readonly #item: vscode.StatusBarItem;
   #state: State = { kind: "starting" };
+  #roots: readonly string[] = [];
   #warmingUp: readonly string[] = [];
 
   constructor() {
     this.#item = vscode.window.createStatusBarItem("mcpLspGateway.status", vscode.StatusBarAlignment.Right, 0);
     this.#item.name = "MCP LSP Gateway";
+    this.#item.command = MENU;
     this.#draw();
     this.#item.show();
   }
 
   show(state: State): void {
     this.#state = state;
+    this.#draw();
+  }
+
+  /** The folders that clients may ask about. */
+  roots(roots: readonly string[]): void {
+    this.#roots = roots;
     this.#draw();
   }
 
@@ -26,12 +44,40 @@ export class Status implements vscode.Disposable {
   }
 
   #draw(): void {
-    const { text, tooltip, command, failed } = describe(this.#state, this.#warmingUp);
-    this.#item.text = text;
-    this.#item.tooltip = tooltip;
-    this.#item.command = command;
+    const state = this.#state;
+    const failed = state.kind === "failed";
+    this.#item.text = label(state, this.#warmingUp);
+    this.#item.tooltip = state.kind === "running" ? this.#running(state) : stopped(state);
     this.#item.backgroundColor = failed ? new vscode.ThemeColor("statusBarItem.errorBackground") : undefined;
-    this.#item.accessibilityInformation = { label: tooltip };
+    this.#item.accessibilityInformation = { label: spoken(state, this.#warmingUp) };
+  }
+
+  #running(state: State & { kind: "running" }): vscode.MarkdownString {
+    const url = `http://127.0.0.1:${state.port}/mcp`;
+    const tooltip = markdown();
+    tooltip.appendMarkdown(`**MCP LSP Gateway** listens on \`${url}\``);
+    if (state.port !== state.wished) {
+      tooltip.appendMarkdown(`, as port ${state.wished} is taken`);
+    }
+    tooltip.appendMarkdown("\n\n");
+    for (const root of this.#roots.slice(0, MOST_ROOTS)) {
+      // A path may hold anything, so it goes in as plain text.
+      tooltip.appendMarkdown("$(folder) ").appendText(root).appendMarkdown("\n\n");
+    }
+    if (this.#roots.length === 0) {
+      tooltip.appendMarkdown("$(warning) No folder is open, so every call is refused.\n\n");
+    } else if (this.#roots.length > MOST_ROOTS) {
+      tooltip.appendMarkdown(`and ${this.#roots.length - MOST_ROOTS} more\n\n`);
+    }
+    if (this.#warmingUp.length > 0) {
+      tooltip.appendMarkdown("$(loading~spin) Warming up ").appendText(this.#warmingUp.join(", "));
+      tooltip.appendMarkdown(": answers may take a few seconds.\n\n");
+    }
+    tooltip.appendMarkdown("---\n\n");
+    tooltip.appendMarkdown(
+      `[$(plug) Connect a Client…](command:${CONNECT}) &nbsp; [$(copy) Copy Endpoint](command:${COPY_ENDPOINT}) &nbsp; [$(checklist) Check](command:${CHECK})`,
+    );
+    return tooltip;
   }
 
   dispose(): void {
@@ -39,65 +85,43 @@ export class Status implements vscode.Disposable {
   }
 }
 
-interface Description {
-  readonly text: string;
-  readonly tooltip: string;
-  readonly command: string | vscode.Command;
-  readonly failed?: boolean;
+function stopped(state: NotRunning): vscode.MarkdownString {
+  const tooltip = markdown();
+  tooltip.appendMarkdown("**MCP LSP Gateway** is not running: ").appendText(whyNot(state));
+  return tooltip.appendMarkdown(`\n\n---\n\n[${remedyFor(state).title}](command:${REMEDY})`);
 }
 
-/** What a state looks like: a few words, and the sentence that says what to do. */
-function describe(state: State, warmingUp: readonly string[]): Description {
+function markdown(): vscode.MarkdownString {
+  const text = new vscode.MarkdownString("", true);
+  text.isTrusted = { enabledCommands: [CONNECT, COPY_ENDPOINT, CHECK, REMEDY] };
+  return text;
+}
+
+function label(state: State, warmingUp: readonly string[]): string {
   switch (state.kind) {
     case "starting":
-      return {
-        text: "$(loading~spin) MCP",
-        tooltip: "MCP LSP Gateway is starting; click to see its log.",
-        command: "mcpLspGateway.showLog",
-      };
+      return "$(loading~spin) MCP";
     case "running":
-      return {
-        text: `$(${warmingUp.length === 0 ? "plug" : "loading~spin"}) MCP ${state.port}`,
-        tooltip: [
-          `MCP LSP Gateway listens on port ${state.port}${state.port === state.wished ? "" : `, as ${state.wished} is taken`}; click to copy the configuration for a client.`,
-          ...(warmingUp.length === 0 ? [] : [`Warming up ${warmingUp.join(", ")}: answers may take a few seconds.`]),
-        ].join(" "),
-        command: "mcpLspGateway.copyClientConfiguration",
-      };
+      return `$(${warmingUp.length === 0 ? "plug" : "loading~spin"}) MCP ${state.port}`;
+    case "paused":
+      return "$(debug-pause) MCP paused";
     case "untrusted":
-      return { ...stopped(state, "restricted"), command: "workbench.trust.manage" };
+      return "$(circle-slash) MCP restricted";
     case "disabled":
-      return { ...stopped(state, "off"), command: OPEN_SETTING };
+      return "$(circle-slash) MCP off";
     case "uninstalled":
-      return { ...stopped(state, "uninstalled"), command: "workbench.action.reloadWindow" };
+      return "$(circle-slash) MCP uninstalled";
     case "failed":
-      return { ...stopped(state, "failed"), command: "mcpLspGateway.showLog", failed: true };
+      return "$(circle-slash) MCP failed";
   }
 }
 
-const OPEN_SETTING: vscode.Command = {
-  title: "Open Settings",
-  command: "workbench.action.openSettings",
-  arguments: ["mcpLspGateway.enabled"],
-};
-
-function stopped(state: Exclude<State, { kind: "running" }>, word: string): { text: string; tooltip: string } {
-  return { text: `$(circle-slash) MCP ${word}`, tooltip: `MCP LSP Gateway is not running: ${whyNot(state)}` };
-}
-
-/** Why nothing listens, and what to do about it. */
-export function whyNot(state: Exclude<State, { kind: "running" }>): string {
-  switch (state.kind) {
-    case "starting":
-      return "it is still starting; try again in a moment.";
-    case "untrusted":
-      return "this workspace is in Restricted Mode; trust it to open the port.";
-    case "disabled":
-      return "it is turned off; set mcpLspGateway.enabled to true.";
-    case "uninstalled":
-      return "it was uninstalled; reload the window.";
-    case "failed":
-      // It goes on after a colon.
-      return state.reason.replace(/^[A-Z](?=[a-z ])/, (first) => first.toLowerCase());
+/** What a screen reader says. */
+function spoken(state: State, warmingUp: readonly string[]): string {
+  if (state.kind !== "running") {
+    return `MCP LSP Gateway is not running: ${whyNot(state)}`;
   }
+  const taken = state.port === state.wished ? "" : `, as ${state.wished} is taken`;
+  const warming = warmingUp.length === 0 ? "" : ` Warming up ${warmingUp.join(", ")}: answers may take a few seconds.`;
+  return `MCP LSP Gateway listens on port ${state.port}${taken}; click for its menu.${warming}`;
 }

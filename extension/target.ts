@@ -26,6 +26,8 @@ export interface Parts {
   readonly editor: Editor;
   readonly warmUp: WarmUp;
   isInstalled(): boolean;
+  /** Whether the person has paused the gateway in this window. */
+  isPaused(): boolean;
   memory(): Memory;
   tokens(): Promise<Tokens>;
 }
@@ -51,7 +53,9 @@ export class TargetReader {
         ? "untrusted"
         : !settings.enabled
           ? "disabled"
-          : undefined;
+          : this.#parts.isPaused()
+            ? "paused"
+            : undefined;
     if (reason !== undefined) {
       this.#tell(problems);
       changes.watch([], []);

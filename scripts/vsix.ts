@@ -17,6 +17,7 @@ const INPUTS = [
   "README.md",
   "CHANGELOG.md",
   "LICENSE",
+  "media/*.png",
   "dist/native/gateway.node",
   "dist/extension/main.cjs",
   "dist/THIRD-PARTY-LICENSES.txt",
@@ -33,7 +34,10 @@ export async function packVsix(): Promise<{ file: string; bytes: number }> {
         "Packing the extension failed: mend what vsce reports above.",
         packageBinary("vsce"),
         // What is packed is decided by .vscodeignore alone, so no dependencies are looked for.
-        ["package", "--no-dependencies", "--allow-missing-repository", "--target", target, "--out", vsixFile],
+        [
+          ["package", "--no-dependencies", "--allow-missing-repository", "--no-rewrite-relative-links"],
+          ["--target", target, "--out", vsixFile],
+        ].flat(),
         { cwd: root },
       );
     }),

@@ -24,6 +24,8 @@ const OPTIONS: GatewayOptions = {
 let events: string[];
 let target: Target | Error;
 let states: State[];
+/** The tokens that were in force, one after the other; `undefined` while there is no gateway. */
+let inForce: (string | undefined)[];
 /** Why the next start fails, and why the next configuration does. */
 let startFails: string | undefined;
 let configureFails: string | undefined;
@@ -32,6 +34,7 @@ let lifecycle: Lifecycle;
 beforeEach(() => {
   events = [];
   states = [];
+  inForce = [];
   target = OPTIONS;
   startFails = undefined;
   configureFails = undefined;
@@ -65,6 +68,7 @@ beforeEach(() => {
       };
     },
     show: (state) => states.push(state),
+    inForce: (options) => inForce.push(options?.tokens.join()),
     error: (message) => events.push(`error ${message}`),
   });
 });
@@ -94,6 +98,22 @@ test("a switch to the fallback is configured, and nothing is restarted", async (
   assert.deepEqual(events, ["start 1 a", "configure 1 a"]);
 });
 
+test("the endpoint is that of the running gateway with its newest token, and whoever needs it is told", async () => {
+  assert.equal(lifecycle.endpoint, undefined);
+  await lifecycle.update();
+  assert.deepEqual(lifecycle.endpoint, { url: "http://127.0.0.1:40000/mcp", token: "a" });
+  target = { ...OPTIONS, tokens: ["b"] };
+  await lifecycle.update();
+  assert.deepEqual(lifecycle.endpoint, { url: "http://127.0.0.1:40000/mcp", token: "b" });
+  target = "paused";
+  await lifecycle.update();
+  assert.equal(lifecycle.endpoint, undefined);
+  target = OPTIONS;
+  await lifecycle.update();
+
+  assert.deepEqual(inForce, ["a", "b", undefined, "a"]);
+});
+
 test("an update that changes nothing does nothing", async () => {
   await lifecycle.update();
   target = { ...OPTIONS, rootsEpoch: 2, endedSessions: ["x"], ports: [40_000, 39_000] };
@@ -120,7 +140,7 @@ test("another session key restarts the gateway", async () => {
   assert.deepEqual(events, ["start 1 a", "stop 1", "start 2 b"]);
 });
 
-for (const kind of ["untrusted", "disabled", "uninstalled"] as const) {
+for (const kind of ["untrusted", "disabled", "paused", "uninstalled"] as const) {
   test(`no gateway is started, and a running one is stopped, while the target is "${kind}"`, async () => {
     target = kind;
     await lifecycle.update();

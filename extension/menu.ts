@@ -1,0 +1,47 @@
+import * as vscode from "vscode";
+import type { State } from "./lifecycle.ts";
+import { apply, type Remedy, remedyFor, whyNot } from "./remedies.ts";
+
+type Entry = vscode.QuickPickItem & { readonly remedy: Remedy };
+
+/** What a click on the status bar offers. */
+export async function showMenu(state: State): Promise<void> {
+  const title = state.kind === "running" ? `MCP LSP Gateway, port ${state.port}` : "MCP LSP Gateway is not running";
+  const chosen = await vscode.window.showQuickPick(entriesFor(state), {
+    title,
+    placeHolder: state.kind === "running" ? "What do you want to do?" : upperFirst(whyNot(state)),
+  });
+  if (chosen !== undefined) {
+    await apply(chosen.remedy);
+  }
+}
+
+function entriesFor(state: State): Entry[] {
+  const log = entry("$(output) Show Log", "mcpLspGateway.showLog");
+  const restart = entry("$(debug-restart) Restart", "mcpLspGateway.restart");
+  if (state.kind !== "running") {
+    const remedy = remedyFor(state);
+    const others = state.kind === "failed" || state.kind === "starting" ? [restart, log] : [log];
+    return [
+      { label: `$(lightbulb) ${remedy.title}`, remedy },
+      ...others.filter((other) => other.remedy.command !== remedy.command),
+    ];
+  }
+  return [
+    entry("$(plug) Connect a Client…", "mcpLspGateway.connect", "Claude Code, Codex, Cursor and others"),
+    entry("$(copy) Copy Endpoint URL", "mcpLspGateway.copyEndpoint", `http://127.0.0.1:${state.port}/mcp`),
+    entry("$(checklist) Check This Workspace", "mcpLspGateway.checkWorkspace", "asks all seven tools about this file"),
+    entry("$(key) Rotate Token", "mcpLspGateway.rotateToken", "shuts out every client that is connected"),
+    entry("$(debug-pause) Pause", "mcpLspGateway.pause", "closes the port of this window until you resume"),
+    restart,
+    log,
+  ];
+}
+
+function entry(label: string, command: string, description = ""): Entry {
+  return { label, description, remedy: { title: label, command } };
+}
+
+function upperFirst(text: string): string {
+  return text.slice(0, 1).toUpperCase() + text.slice(1);
+}

@@ -1,0 +1,89 @@
+import * as vscode from "vscode";
+import type { State } from "./lifecycle.ts";
+
+/** Runs what is offered for the state that the gateway is in. */
+export const REMEDY = "mcpLspGateway.remedy";
+
+/** What a button does, and what stands on it. */
+export interface Remedy {
+  readonly title: string;
+  readonly command: string;
+  readonly arguments?: readonly unknown[];
+}
+
+/** Any state but that of a gateway that runs. */
+export type NotRunning = Exclude<State, { kind: "running" }>;
+
+/** Why nothing listens, and what to do about it. It goes on after a colon. */
+export function whyNot(state: NotRunning): string {
+  switch (state.kind) {
+    case "starting":
+      return "it is still starting; try again in a moment.";
+    case "untrusted":
+      return "this workspace is in Restricted Mode; trust it to open the port.";
+    case "paused":
+      return "it is paused in this window; resume it to open the port.";
+    case "disabled":
+      return "it is turned off; set mcpLspGateway.enabled to true.";
+    case "uninstalled":
+      return "it was uninstalled; reload the window.";
+    case "failed":
+      return state.reason.replace(/^[A-Z](?=[a-z ])/, (first) => first.toLowerCase());
+  }
+}
+
+/** What gets the gateway to run, or tells why it does not. */
+export function remedyFor(state: NotRunning): Remedy {
+  switch (state.kind) {
+    case "starting":
+      return { title: "Show Log", command: "mcpLspGateway.showLog" };
+    case "untrusted":
+      return { title: "Manage Workspace Trust", command: "workbench.trust.manage" };
+    case "paused":
+      return { title: "Resume", command: "mcpLspGateway.resume" };
+    case "disabled":
+      return { title: "Turn On", command: "mcpLspGateway.set", arguments: ["enabled", true] };
+    case "uninstalled":
+      return { title: "Reload Window", command: "workbench.action.reloadWindow" };
+    case "failed": {
+      const setting = /mcpLspGateway\.[\w.]*\w/.exec(state.reason)?.[0];
+      return setting === undefined
+        ? { title: "Restart", command: "mcpLspGateway.restart" }
+        : { title: "Open Setting", command: "workbench.action.openSettings", arguments: [setting] };
+    }
+  }
+}
+
+/** Says that the gateway does not run, and why, with the button that helps. Does not wait for the person. */
+export function complain(state: NotRunning): void {
+  const message = `MCP LSP Gateway is not running: ${whyNot(state)}`;
+  const remedy = remedyFor(state);
+  const log: Remedy = { title: "Show Log", command: "mcpLspGateway.showLog" };
+  if (state.kind === "failed") {
+    void offer(vscode.window.showErrorMessage(message, remedy.title, log.title), remedy, log);
+  } else {
+    void offer(vscode.window.showWarningMessage(message, remedy.title), remedy);
+  }
+}
+
+/** Runs the remedy whose title was chosen from a message. */
+export async function offer(answer: Thenable<string | undefined>, ...remedies: readonly Remedy[]): Promise<void> {
+  const chosen = await answer;
+  const remedy = remedies.find(({ title }) => title === chosen);
+  if (remedy !== undefined) {
+    await apply(remedy);
+  }
+}
+
+export async function apply({ command, arguments: given = [] }: Remedy): Promise<void> {
+  await vscode.commands.executeCommand(command, ...given);
+}
+
+/** Sets one of our settings where it has a value already, so that the change has an effect; else for the person. */
+export async function changeSetting(name: string, value: unknown): Promise<void> {
+  const configuration = vscode.workspace.getConfiguration("mcpLspGateway");
+  const known = configuration.inspect(name);
+  const target =
+    known?.workspaceValue === undefined ? vscode.ConfigurationTarget.Global : vscode.ConfigurationTarget.Workspace;
+  await configuration.update(name, value, target);
+}

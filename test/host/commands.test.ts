@@ -1,0 +1,207 @@
+import assert from "node:assert/strict";
+import { rmSync } from "node:fs";
+import { after, before, describe, test } from "node:test";
+import type { ClientConfiguration } from "../../scripts/handover.ts";
+import type { EditorWindow, RealVsCode } from "../../scripts/real-vscode.ts";
+import { connect, copyWorkspace, eventually, openGateway, startEditor, statusFor } from "./gateway-window.ts";
+
+describe("commands, status bar and check", () => {
+  let folder: string;
+  let editor: RealVsCode;
+  let window: EditorWindow;
+  let configuration: ClientConfiguration;
+
+  before(async () => {
+    folder = copyWorkspace();
+    editor = await startEditor();
+    const opened = await openGateway(editor, folder);
+    await opened.client.close();
+    ({ window, configuration } = opened);
+  });
+
+  after(async () => {
+    await editor?.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  test("the tooltip names the address and the folder, and its link lets the person pick a client", async () => {
+    await statusItem(window).hover();
+    const tooltip = window.page.locator(".workbench-hover", { hasText: "listens on" });
+    await tooltip.waitFor();
+    const text = (await tooltip.textContent()) ?? "";
+    assert.ok(text.includes(configuration.url), text);
+    assert.ok(text.includes(folder), text);
+    await tooltip.getByText("Connect a Client…").click();
+    assert.deepEqual(await rowsOf(window), [
+      "Claude Code",
+      "Codex",
+      "VS Code (this window)",
+      "Cursor",
+      "opencode",
+      "Gemini CLI",
+      "Another client",
+    ]);
+    await window.page.keyboard.press("Escape");
+  });
+
+  test("what is copied for Codex holds the port and the token that are in force", async () => {
+    await start(window, "mcpLspGateway.connect");
+    await pick(window, "Codex");
+    await pick(window, "Piece of config.toml");
+    await window.notification("Copied for Codex. Add it to ~/.codex/config.toml");
+    const { url, token } = configuration;
+    assert.equal(
+      await window.clipboard(),
+      `[mcp_servers.vscode-lsp]\nurl = "${url}"\nhttp_headers = { "Authorization" = "Bearer ${token}" }\n`,
+    );
+  });
+
+  test("where the client reads the token from its environment, the text holds none and a button copies it", async () => {
+    await start(window, "mcpLspGateway.connect");
+    await pick(window, "Codex");
+    await pick(window, "Command, token from the environment");
+    const said = "Copied for Codex. Run it in a terminal, and set VSCODE_LSP_TOKEN";
+    await window.notification(said);
+    assert.equal(
+      await window.clipboard(),
+      `codex mcp add vscode-lsp --url ${configuration.url} --bearer-token-env-var VSCODE_LSP_TOKEN`,
+    );
+    await window.answerNotification(said, "Copy Token");
+    assert.equal(
+      await eventually(
+        () => window.clipboard(),
+        (text) => text === configuration.token,
+      ),
+      configuration.token,
+    );
+  });
+
+  test("for Gemini CLI a button turns the fallback on, which is in force at once", async () => {
+    assert.equal(await revisionFor(configuration), "2025-11-25");
+    await start(window, "mcpLspGateway.connect");
+    await pick(window, "Gemini CLI");
+    await pick(window, "Command");
+    await window.answerNotification("Copied for Gemini CLI", "Turn On protocolFallback");
+    assert.equal(
+      await eventually(
+        () => revisionFor(configuration),
+        (revision) => revision === "2025-06-18",
+      ),
+      "2025-06-18",
+    );
+  });
+
+  test("the check asks all seven tools about the file in the editor, and its report holds no token", async () => {
+    await window.openFile("src/ship.ts");
+    await eventually(
+      () => window.inside((vscode) => vscode.window.activeTextEditor?.document.fileName.endsWith("ship.ts"), undefined),
+      (isShown) => isShown === true,
+    );
+    await window.runCommand("MCP LSP Gateway: Check This Workspace");
+    await window.answerNotification("7 of 7 tools answered; nothing has to be done.", "Copy for a Bug Report");
+    const report = await eventually(
+      () => window.clipboard(),
+      (text) => text.startsWith("# Check of this workspace"),
+    );
+    assert.ok(report.includes(`It connects to \`${configuration.url}\`.`), report);
+    // The cursor is at the start of a comment, so the first symbol was asked about.
+    assert.ok(report.includes("asked about `src/ship.ts` (typescript), line 2, column 18"), report);
+    assert.match(report, /\| `definition` \| ✔ Found 1 definition\. \| \d+ ms/);
+    assert.match(report, /\| `hover` \| ✔ Hover available\. \| \d+ ms/);
+    assert.match(report, /\| `documentSymbols` \| ✔ Returned 11 document symbols\. \| \d+ ms/);
+    assert.match(report, /\| `workspaceSymbols` \| ✔ Returned 1 workspace symbol\. \| \d+ ms/);
+    assert.equal(report.match(/✔/g)?.length, 7);
+    assert.ok(report.includes(`- \`${folder}\``), report);
+    assert.ok(!report.includes(configuration.token));
+    // The report is shown beside the file; a check from there is about the same file.
+    await window.inside((vscode) => void vscode.commands.executeCommand("mcpLspGateway.checkWorkspace"), undefined);
+    await window.notification("7 of 7 tools answered; nothing has to be done.");
+  });
+
+  test("paused, nothing listens, and the menu of the status bar resumes on the same port, after a reload as well", async () => {
+    await statusItem(window).click();
+    await pick(window, "Pause");
+    assert.match(await window.status(/MCP paused/), /paused in this window; resume it/);
+    await assert.rejects(fetch(configuration.url), "Nothing listens.");
+    await window.page.reload();
+    await window.status(/MCP paused/);
+    await assert.rejects(fetch(configuration.url), "Nothing listens after a reload either.");
+    await start(window, "mcpLspGateway.copyEndpoint");
+    await window.notification("MCP LSP Gateway is not running: it is paused in this window");
+    await statusItem(window).click();
+    assert.deepEqual(await rowsOf(window), ["Resume", "Show Log"]);
+    await pick(window, "Resume");
+    await window.status(/MCP \d+/);
+    const renewed = await connect(window);
+    assert.deepEqual(
+      [renewed.configuration.url, renewed.configuration.token],
+      [configuration.url, configuration.token],
+    );
+    await renewed.client.close();
+    assert.equal(await statusFor(configuration.url, configuration.token), 200);
+  });
+
+  test("a gateway that is turned off is turned on again by the button of the message that says so", async () => {
+    const set = (isEnabled: boolean) =>
+      window.inside(
+        (vscode, value) =>
+          vscode.workspace
+            .getConfiguration("mcpLspGateway")
+            .update("enabled", value, vscode.ConfigurationTarget.Workspace),
+        isEnabled,
+      );
+    await set(false);
+    await window.status(/MCP off/);
+    await start(window, "mcpLspGateway.connect");
+    await window.answerNotification("MCP LSP Gateway is not running: it is turned off", "Turn On");
+    await window.status(/MCP \d+/);
+  });
+});
+
+function statusItem(window: EditorWindow) {
+  return window.page.locator(".statusbar-item", { hasText: /^\s*MCP/ }).first();
+}
+
+/** Runs a command and does not wait for it, as it may ask the person. */
+function start(window: EditorWindow, command: string): Promise<void> {
+  return window.inside((vscode, name) => void vscode.commands.executeCommand(name), command);
+}
+
+function list(window: EditorWindow) {
+  return window.page.locator(".quick-input-list .monaco-list-row");
+}
+
+/** The labels of the list that is open. */
+async function rowsOf(window: EditorWindow): Promise<string[]> {
+  await list(window).first().waitFor();
+  const labels = await list(window).locator(".quick-input-list-row:first-child .label-name").allInnerTexts();
+  return labels.map((label) => label.trim());
+}
+
+/** Picks the row with this label. */
+async function pick(window: EditorWindow, label: string): Promise<void> {
+  await list(window)
+    .filter({ has: window.page.locator(".label-name").getByText(label, { exact: true }) })
+    .first()
+    .click();
+}
+
+/** The revision that a client which asks for 2025-06-18 is answered with. */
+async function revisionFor({ url, token }: ClientConfiguration): Promise<string> {
+  const response = await fetch(url, {
+    method: "POST",
+    headers: {
+      Authorization: `Bearer ${token}`,
+      "Content-Type": "application/json",
+      Accept: "application/json, text/event-stream",
+    },
+    body: JSON.stringify({
+      jsonrpc: "2.0",
+      id: 1,
+      method: "initialize",
+      params: { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "test", version: "1" } },
+    }),
+  });
+  const { result } = (await response.json()) as { result: { protocolVersion: string } };
+  return result.protocolVersion;
+}
