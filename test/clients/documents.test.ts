@@ -195,14 +195,16 @@ test("every file that a document names exists", () => {
     "README.md",
     "CHANGELOG.md",
     "docs/ARCHITECTURE.md",
+    "docs/CLIENTS.md",
     "docs/CONTRACT.md",
     "docs/PERFORMANCE.md",
     "docs/PROTOCOL.md",
     "docs/REPLAY.md",
     "docs/SECURITY.md",
+    "docs/TROUBLESHOOTING.md",
     "schemas/README.md",
   ]) {
-    const named = [...read(document).matchAll(/`((?:docs|native|schemas|scripts|test)\/[\w./-]+)`/g)].map(
+    const named = [...read(document).matchAll(/`((?:docs|media|native|schemas|scripts|test)\/[\w./-]+)`/g)].map(
       ([, path]) => path,
     );
     assert.deepEqual(
