@@ -4,10 +4,10 @@ import { once } from "node:events";
 import { text } from "node:stream/consumers";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { pythonWith } from "../../scripts/python.ts";
 import { type Answer, assertAnswered, callsAbout } from "./conversation.ts";
 import { LoopbackProxy } from "./loopback-proxy.ts";
 import { writeProject } from "./project.ts";
-import { pythonWith } from "./python.ts";
 import { ReplayHost, temporaryFolder } from "./replay-host.ts";
 import { TOOLS } from "./schemas.ts";
 

@@ -3,8 +3,8 @@
 import { dirname, join } from "node:path";
 import { cached, npmInstall } from "../../scripts/cache.mjs";
 import { packTestExtension } from "../../scripts/handover.ts";
+import { pythonWith } from "../../scripts/python.ts";
 import type { RealVsCode } from "../../scripts/real-vscode.ts";
-import { pythonWith } from "../clients/python.ts";
 import type { Server } from "./extensions/languages/extension.ts";
 import { startEditor } from "./gateway-window.ts";
 
