@@ -136,7 +136,7 @@ impl<G: Calls> Lifecycle<G> {
         if method == "ping" {
             return Ok(rpc::success(id, b"{}"));
         }
-        if !self.gateway.sessions().is_initialized(session) {
+        if !self.gateway.sessions().is_initialized_soon(session).await {
             return Err(Fault::InvalidRequest(
                 "only ping may be requested before the notification notifications/initialized",
             ));

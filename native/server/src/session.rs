@@ -7,7 +7,9 @@
 
 use std::collections::VecDeque;
 use std::fmt;
+use std::pin::pin;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -15,6 +17,8 @@ use hmac::digest::Key;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 use subtle::ConstantTimeEq;
+use tokio::sync::Notify;
+use tokio::time::timeout;
 
 const RANDOM_BYTES: usize = 16;
 const MAC_BYTES: usize = 32;
@@ -24,6 +28,8 @@ const MAX_ENDED: usize = 1_024;
 /// How many sessions may be in the middle of their handshake. One that is pushed out counts as initialized, as any id
 /// does that verifies and isn't in memory.
 const MAX_UNINITIALIZED: usize = 1_024;
+/// How long a request waits for the notification that it has overtaken.
+const OVERTAKING: Duration = Duration::from_secs(1);
 
 /// The revision of MCP that a session is spoken in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -84,6 +90,7 @@ pub struct Sessions {
     keyed: Hmac<Sha256>,
     workspace: String,
     memory: Mutex<Memory>,
+    initialized: Notify,
     on_ended: OnEnded,
 }
 
@@ -100,7 +107,13 @@ impl Sessions {
         let mut padded = Key::<Hmac<Sha256>>::default();
         padded[..key.len()].copy_from_slice(key);
         let keyed = Hmac::<Sha256>::new(&padded);
-        let mut sessions = Self { keyed, workspace: workspace.to_owned(), memory: Mutex::default(), on_ended };
+        let mut sessions = Self {
+            keyed,
+            workspace: workspace.to_owned(),
+            memory: Mutex::default(),
+            initialized: Notify::new(),
+            on_ended,
+        };
         let verified: Vec<SessionId> = ended.iter().filter_map(|id| sessions.verify(id)).collect();
         let kept = verified.len().saturating_sub(MAX_ENDED);
         sessions.memory.get_mut().unwrap_or_else(PoisonError::into_inner).ended = verified[kept..].to_vec().into();
@@ -133,9 +146,27 @@ impl Sessions {
         !self.memory().uninitialized.contains(&id)
     }
 
+    /// Like [`Self::is_initialized`], but waits for a moment if it isn't so. A client that sends the notification and its
+    /// first request at once sends them on two connections, where the second may well arrive first.
+    pub async fn is_initialized_soon(&self, id: SessionId) -> bool {
+        let initialized = async {
+            loop {
+                let mut next = pin!(self.initialized.notified());
+                // From here on none is missed, also not one between the look and the wait.
+                next.as_mut().enable();
+                if self.is_initialized(id) {
+                    return;
+                }
+                next.await;
+            }
+        };
+        timeout(OVERTAKING, initialized).await.is_ok()
+    }
+
     /// Notes that the client is ready.
     pub fn initialize(&self, id: SessionId) {
         self.memory().uninitialized.retain(|other| *other != id);
+        self.initialized.notify_waiters();
     }
 
     /// Ends the session: its id is not admitted any more.

@@ -1,6 +1,10 @@
 //! D40, D41 and D46: the revision, the handshake, the methods, cancellation.
 
+use std::pin::pin;
+use std::time::Duration;
+
 use serde_json::{Value, json};
+use tokio::time::timeout;
 
 use crate::double::Behaviour;
 use crate::wire::{Request, Server, patiently};
@@ -174,6 +178,22 @@ async fn before_initialized_every_request_but_ping_is_an_invalid_request() {
         let list = Request::post(&json!({"jsonrpc": "2.0", "id": 3, "method": "tools/list"})).in_session(&session);
         assert!(server.send(&list).await.json().get("result").is_some());
     }
+}
+
+/// VS Code sends both at once, on two connections.
+#[tokio::test]
+async fn a_request_that_overtakes_the_initialized_notification_waits_for_it() {
+    let server = Server::start().await;
+    let session = server.new_session().await;
+    let list = Request::post(&json!({"jsonrpc": "2.0", "id": 2, "method": "tools/list"})).in_session(&session);
+    let mut overtaking = server.connect().await;
+    overtaking.write(&list.bytes()).await;
+    let answered = overtaking.response();
+    let mut answered = pin!(answered);
+    assert!(timeout(Duration::from_millis(200), answered.as_mut()).await.is_err(), "it waits");
+    let ready = Request::post(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"})).in_session(&session);
+    assert_eq!(server.send(&ready).await.status, 202);
+    assert!(answered.await.json().get("result").is_some());
 }
 
 #[tokio::test]
