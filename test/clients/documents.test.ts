@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import { globSync, readFileSync } from "node:fs";
+import { existsSync, globSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { TOOLS } from "./schemas.ts";
@@ -247,4 +247,21 @@ test("the README lists every setting with its default, every command and every t
   }
   for (const { title } of commands) assert.ok(readme.includes(title), title);
   for (const tool of TOOLS) assert.ok(rows.has(tool), tool);
+});
+
+test("the walkthrough has three steps, whose pictures and commands exist, as do the pictures of the README", () => {
+  const { walkthroughs, commands: declared } = JSON.parse(read("package.json")).contributes;
+  assert.equal(walkthroughs.length, 1);
+  const { steps } = walkthroughs[0];
+  assert.equal(steps.length, 3);
+  const known = new Set(declared.map(({ command }: { command: string }) => command));
+  const pictures = [...read("README.md").matchAll(/!\[[^\]]+\]\(([^)]+)\)/g)].map(([, file]) => file ?? "");
+  assert.equal(pictures.length, 3);
+  for (const { description, media, completionEvents } of steps) {
+    const [, link] = /\(command:([\w.]+)\)/.exec(description) ?? [];
+    assert.ok(known.has(link), link);
+    assert.deepEqual(completionEvents, [`onCommand:${link}`]);
+    pictures.push(...(Object.values(media.image) as string[]));
+  }
+  for (const file of pictures) assert.ok(existsSync(new URL(file, ROOT)), file);
 });

@@ -1,7 +1,7 @@
 // Stands in for the editor's `vscode` module, so that the parts of the extension that import it can be tested in plain
 // Node: whoever imports this module first can then import those parts. It holds what they use and no more.
 
-import { EventEmitter } from "node:events";
+import { EventEmitter as NodeEmitter } from "node:events";
 import { registerHooks } from "node:module";
 import { URI } from "vscode-uri";
 
@@ -80,7 +80,7 @@ export const editor = {
   },
 };
 
-const events = new EventEmitter();
+const events = new NodeEmitter();
 
 type Listener = (value: unknown) => void;
 
@@ -106,6 +106,31 @@ export class Disposable {
         each.dispose();
       }
     });
+  }
+}
+
+export class EventEmitter<T> {
+  readonly #listeners: ((value: T) => void)[] = [];
+  readonly event = (listener: (value: T) => void): void => void this.#listeners.push(listener);
+
+  fire(value: T): void {
+    for (const listener of this.#listeners) {
+      listener(value);
+    }
+  }
+}
+
+export class McpHttpServerDefinition {
+  readonly label: string;
+  uri: URI;
+  headers: Record<string, string>;
+  version: string;
+
+  constructor(label: string, uri: URI, headers: Record<string, string>, version: string) {
+    this.label = label;
+    this.uri = uri;
+    this.headers = headers;
+    this.version = version;
   }
 }
 
