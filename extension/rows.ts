@@ -111,16 +111,27 @@ export function packMainDocuments(documents: readonly MainDocument[]): Answer {
 /** Packs an array of `Location`. Throws a TypeError that names the item and the field if it is anything else. */
 export function packLocations(locations: unknown): Answer {
   const items = list(locations);
-  const strings = new Strings();
-  const rows = new Uint32Array(items.length * 5);
-  let cell = 0;
+  const strings = new Strings(items.length / ITEMS_FOR_A_REPEATED_STRING);
+  // There are no more strings than items, and their lengths get the room before the rows.
+  const room = 1 + items.length;
+  const rows = new Uint32Array(room + items.length * 5);
+  let cell = room;
+  let last: string | undefined;
+  let lastIndex = 0;
   for (let index = 0; index < items.length; index++) {
     const location = object(items[index], index, "item") as LocationShape;
-    rows[cell] = strings.index(uriText(location.uri, index, "uri"));
+    const uri = uriText(location.uri, index, "uri");
+    // References come file by file, each with a copy of its own of the text of its URI. Comparing one with the copy before
+    // it takes a fraction of the time of looking it up, for which it has to be hashed.
+    if (uri !== last) {
+      last = uri;
+      lastIndex = strings.index(uri);
+    }
+    rows[cell] = lastIndex;
     packRange(location.range, rows, cell + 1, index, "range");
     cell += 5;
   }
-  return strings.answer(rows);
+  return strings.answer(rows, room);
 }
 
 /**
@@ -329,37 +340,55 @@ interface PositionShape {
   readonly character?: unknown;
 }
 
-/** Distinct strings in the order of their first use. */
+/** For each so many items, one string may cross a second time, which costs less than looking all of them up. */
+const ITEMS_FOR_A_REPEATED_STRING = 8;
+
+/** Strings in the order of their first use; distinct ones, but for the first `unchecked`. */
 class Strings {
-  readonly #indices = new Map<string, number>();
-  #last: string | undefined;
-  #lastIndex = 0;
+  readonly #strings: string[] = [];
+  readonly #unchecked: number;
+  #indices: Map<string, number> | undefined;
+
+  constructor(unchecked = 0) {
+    this.#unchecked = unchecked;
+  }
 
   index(string: string): number {
-    // References come file by file, each with a copy of its own of the text of its URI. Comparing one with the copy before
-    // it takes a fraction of the time of looking it up, for which it has to be hashed.
-    if (string !== this.#last) {
-      this.#last = string;
-      this.#lastIndex = this.#indices.get(string) ?? this.#indices.size;
-      this.#indices.set(string, this.#lastIndex);
+    if (this.#strings.length < this.#unchecked) {
+      return this.#add(string);
     }
-    return this.#lastIndex;
+    this.#indices ??= new Map(this.#strings.map((known, index) => [known, index]));
+    let index = this.#indices.get(string);
+    if (index === undefined) {
+      index = this.#add(string);
+      this.#indices.set(string, index);
+    }
+    return index;
+  }
+
+  #add(string: string): number {
+    // Half a character at the end of one string, left there by whoever cut it, would become a whole one with the half at
+    // the start of the next, and no longer belong to either.
+    return this.#strings.push(string.toWellFormed()) - 1;
   }
 
   optional(string: string | undefined): number {
     return string === undefined ? ABSENT : this.index(string);
   }
 
-  answer(rows: Uint32Array): Answer {
-    // Half a character at the end of one string, left there by whoever cut it, would become a whole one with the half at
-    // the start of the next, and no longer belong to either.
-    const strings = [...this.#indices.keys()].map((string) => string.toWellFormed());
-    const cells = new Uint32Array(1 + strings.length + rows.length);
-    cells[0] = strings.length;
-    for (const [index, string] of strings.entries()) {
-      cells[1 + index] = string.length;
+  /** The answer of these strings and of `rows`, at whose beginning `room` cells are free: for all lengths, or none. */
+  answer(rows: Uint32Array, room = 0): Answer {
+    const strings = this.#strings;
+    const before = 1 + strings.length;
+    const cells = room === 0 ? new Uint32Array(before + rows.length) : rows.subarray(room - before);
+    if (room === 0) {
+      cells.set(rows, before);
     }
-    cells.set(rows, 1 + strings.length);
+    cells[0] = strings.length;
+    // Iterators here made the engine throw its compiled code away with every call.
+    for (let index = 0; index < strings.length; index++) {
+      cells[1 + index] = strings[index]?.length ?? 0;
+    }
     return { outcome: 0, text: strings.join(""), cells };
   }
 }
@@ -373,9 +402,13 @@ function list(value: unknown): readonly unknown[] {
 
 function object(value: unknown, index: number, field: string): object {
   if (typeof value !== "object" || value === null) {
-    throw new TypeError(`item ${index}: ${field} is not an object`);
+    throw notAnObject(index, field);
   }
   return value;
+}
+
+function notAnObject(index: number, field: string): TypeError {
+  return new TypeError(`item ${index}: ${field} is not an object`);
 }
 
 function addToOutline(item: unknown, index: number, parent: number, outline: OutlineEntry[]): void {
@@ -439,7 +472,11 @@ function uriText(value: unknown, index: number, field: string): string {
       return asText;
     }
   }
-  throw new TypeError(`item ${index}: ${field} is not a URI`);
+  throw notAUri(index, field);
+}
+
+function notAUri(index: number, field: string): TypeError {
+  return new TypeError(`item ${index}: ${field} is not a URI`);
 }
 
 function packOptionalRange(value: unknown, rows: Uint32Array, cell: number, index: number, field: string): void {
@@ -451,6 +488,31 @@ function packOptionalRange(value: unknown, rows: Uint32Array, cell: number, inde
 }
 
 function packRange(value: unknown, rows: Uint32Array, cell: number, index: number, field: string): void {
+  // The engine copies this into the loops that call it only as long as it is short, so what is out of the ordinary is
+  // dealt with elsewhere.
+  const { start, end } = (value ?? NO_RANGE) as { readonly start?: PositionShape; readonly end?: PositionShape };
+  const startLine = start?.line;
+  const startCharacter = start?.character;
+  const endLine = end?.line;
+  const endCharacter = end?.character;
+  if (isCell(startLine) && isCell(startCharacter) && isCell(endLine) && isCell(endCharacter)) {
+    rows[cell] = startLine;
+    rows[cell + 1] = startCharacter;
+    rows[cell + 2] = endLine;
+    rows[cell + 3] = endCharacter;
+  } else {
+    packUnusualRange(value, rows, cell, index, field);
+  }
+}
+
+const NO_RANGE = {};
+
+function isCell(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) <= LARGEST;
+}
+
+/** Packs a range with a number beyond the largest, or throws a TypeError that tells what is wrong with it. */
+function packUnusualRange(value: unknown, rows: Uint32Array, cell: number, index: number, field: string): void {
   const range = object(value, index, field) as RangeShape;
   const start = object(range.start, index, field) as PositionShape;
   const end = object(range.end, index, field) as PositionShape;
