@@ -38,11 +38,13 @@ export class Log {
     this.#write("info", message);
   }
 
-  /** A message of the addon; `level` is an index of `LOG_LEVELS`. */
-  fromAddon(level: number, message: string): void {
-    const name = LOG_LEVELS[level];
-    if (name !== undefined && name !== "off") {
-      this.#write(name, message);
+  /** Messages of the addon, oldest first; the level of each is an index of `LOG_LEVELS`. */
+  fromAddon(levels: readonly number[], messages: readonly string[]): void {
+    for (const [index, message] of messages.entries()) {
+      const name = LOG_LEVELS[levels[index] ?? 0];
+      if (name !== undefined && name !== "off") {
+        this.#write(name, message);
+      }
     }
   }
 

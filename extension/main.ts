@@ -94,7 +94,7 @@ export function activate(context: vscode.ExtensionContext): void {
   const lifecycle = new Lifecycle({
     target: () => target.read(),
     start: (options) =>
-      loadAddon(installed.folder).Gateway.start(options, editor.ask, (level, message) => log.fromAddon(level, message)),
+      loadAddon(installed.folder).Gateway.start(options, editor.ask, (levels, lines) => log.fromAddon(levels, lines)),
     show: (state) => {
       status.show(state);
       void vscode.commands.executeCommand("setContext", "mcpLspGateway.state", state.kind);

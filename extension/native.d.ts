@@ -4,7 +4,7 @@
 /** A running gateway. It runs until `stop`, or the end of the process, which it does not put off. */
 export declare class Gateway {
   /** Starts a gateway and resolves once it listens. Rejects with one sentence for a person if it cannot. */
-  static start(options: GatewayOptions, ask: (question: number, request: string) => Promise<Answer>, log: (level: number, line: string) => void): Promise<Gateway>
+  static start(options: GatewayOptions, ask: (question: number, request: string) => Promise<Answer>, log: (levels: Array<number>, lines: Array<string>) => void): Promise<Gateway>
   /** The port of 127.0.0.1 that it listens on. */
   get port(): number
   /**
@@ -26,7 +26,7 @@ export declare class Gateway {
 export interface Answer {
   /** 0: answered; 1: nothing in the editor answers this question for this document; 2: there is no such document. */
   outcome: number
-  /** The distinct strings of the rows, joined. */
+  /** The strings of the rows, joined; nearly all of them distinct. */
   text: string
   /** How many strings there are, the UTF-16 length of each, then the rows. */
   cells: Uint32Array

@@ -70,7 +70,11 @@ async function run(options: Native.GatewayOptions): Promise<void> {
   }
   const native: typeof Native = createRequire(import.meta.url)(addonFile);
   try {
-    gateway = await native.Gateway.start(options, answer, (level, line) => say(`[${LOG_LEVELS[level]}] ${line}`));
+    gateway = await native.Gateway.start(options, answer, (levels, lines) => {
+      for (const [index, line] of lines.entries()) {
+        say(`[${LOG_LEVELS[levels[index] ?? 0]}] ${line}`);
+      }
+    });
   } catch (error) {
     throw new Failure(error instanceof Error ? error.message : String(error));
   }

@@ -22,7 +22,7 @@ function shown(setting: LogLevel, channelLevel: number): string[] {
   const log = new Log(channel);
   log.level = setting;
   for (const level of [1, 2, 3, 4, 5]) {
-    log.fromAddon(level, "m");
+    log.fromAddon([level], ["m"]);
   }
   return lines;
 }
@@ -53,9 +53,7 @@ test("a number that is no level is no message", () => {
     error: assert.fail,
   });
   log.level = "trace";
-  log.fromAddon(0, "m");
-  log.fromAddon(6, "m");
-  log.fromAddon(-1, "m");
+  log.fromAddon([0, 6, -1], ["m", "m", "m"]);
 });
 
 test("an error is called by its code or its name, and nothing of its message is told", () => {

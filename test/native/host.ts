@@ -4,7 +4,7 @@
 import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import { createInterface } from "node:readline";
-import { setImmediate } from "node:timers/promises";
+import { setImmediate, setTimeout } from "node:timers/promises";
 import type * as Native from "../../extension/native.d.ts";
 import {
   noProvider,
@@ -88,8 +88,8 @@ for await (const line of createInterface({ input: process.stdin })) {
 async function obey({ command, argument }: Command): Promise<unknown> {
   switch (command) {
     case "start":
-      gateway = await native.Gateway.start(argument.options, ask, (level, written) => {
-        log.push({ level, line: written });
+      gateway = await native.Gateway.start(argument.options, ask, (levels, lines) => {
+        log.push(...lines.map((line, index) => ({ level: levels[index] ?? 0, line })));
         if (logThrows) {
           throw new Error("the log is broken");
         }
@@ -116,8 +116,8 @@ async function obey({ command, argument }: Command): Promise<unknown> {
       logThrows = true;
       return;
     case "report":
-      // What native code had handed over before this was asked is taken in before the thread turns to the next phase.
-      await setImmediate();
+      // Lines are handed over in batches, one every 100 ms.
+      await setTimeout(250);
       return { log, ended, uncaught } satisfies Report;
   }
 }

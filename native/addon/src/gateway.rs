@@ -88,7 +88,7 @@ impl Gateway {
     /// Starts a gateway and resolves once it listens. Rejects with one sentence for a person if it cannot.
     #[napi(
         factory,
-        ts_args_type = "options: GatewayOptions, ask: (question: number, request: string) => Promise<Answer>, log: (level: number, line: string) => void"
+        ts_args_type = "options: GatewayOptions, ask: (question: number, request: string) => Promise<Answer>, log: (levels: Array<number>, lines: Array<string>) => void"
     )]
     pub async fn start(options: GatewayOptions, ask: Ask, log: WriteLog) -> Result<Self> {
         let ports = ports(&options.ports)?;

@@ -52,7 +52,7 @@ impl FromNapiValue for Promised {
 pub struct Answer {
     /// 0: answered; 1: nothing in the editor answers this question for this document; 2: there is no such document.
     pub outcome: u32,
-    /// The distinct strings of the rows, joined.
+    /// The strings of the rows, joined; nearly all of them distinct.
     pub text: String,
     /// How many strings there are, the UTF-16 length of each, then the rows.
     #[napi(ts_type = "Uint32Array")]
