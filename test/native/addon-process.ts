@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { type ChildProcessByStdio, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
+import { readdirSync, readFileSync } from "node:fs";
 import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -52,12 +53,18 @@ export class AddonProcess {
     };
   }
 
-  /** A process that has loaded the addon and started nothing yet. It ends with the test `t`. */
-  static async spawn(t: TestContext): Promise<AddonProcess> {
+  /**
+   * A process that has loaded the addon and started nothing yet. It ends with the test `t`.
+   *
+   * `mostFiles` is how many files and sockets it may have open.
+   */
+  static async spawn(t: TestContext, { mostFiles }: { readonly mostFiles?: number } = {}): Promise<AddonProcess> {
     const root = join(await temporaryFolder(t), "project");
     await mkdir(root);
     await writeFile(join(root, "main.ts"), "");
-    const child = spawn(process.execPath, [HOST], { stdio: ["pipe", "pipe", "inherit"] });
+    const limited = ["-c", `ulimit -n ${mostFiles} && exec "$0" "$@"`, process.execPath, HOST];
+    const [program, args] = mostFiles === undefined ? [process.execPath, [HOST]] : ["sh", limited];
+    const child = spawn(program, args, { stdio: ["pipe", "pipe", "inherit"] });
     t.after(() => child.kill("SIGKILL"));
     return new AddonProcess(child, root);
   }
@@ -103,6 +110,20 @@ export class AddonProcess {
   /** Resolves once the stand-in has been asked a question that it will not answer. */
   async asked(): Promise<void> {
     assert.ok("asked" in (await this.#next()));
+  }
+
+  /** How much memory of its own the process has in RAM, in bytes, and how many files and sockets it has open. */
+  usage(): { readonly bytes: number; readonly files: number } {
+    const folder = `/proc/${this.#process.pid}`;
+    const [, kibibytes] = /^RssAnon:\s+(\d+) kB$/m.exec(readFileSync(`${folder}/status`, "utf8")) ?? [];
+    return { bytes: Number(kibibytes) * 1024, files: readdirSync(`${folder}/fd`).length };
+  }
+
+  /** Ends the process as a crash would. */
+  async kill(): Promise<void> {
+    const exited = once(this.#process, "exit");
+    this.#process.kill("SIGKILL");
+    await exited;
   }
 
   /** Lets go of the process, and resolves to its exit code. */

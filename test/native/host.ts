@@ -5,6 +5,8 @@ import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import { createInterface } from "node:readline";
 import { setImmediate, setTimeout } from "node:timers/promises";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import type * as Native from "../../extension/native.d.ts";
 import {
   noProvider,
@@ -34,6 +36,10 @@ export interface Behaviour {
   /** Never answers, and tells when it was asked. */
   readonly hangs?: true;
   readonly says?: "no provider" | "not found";
+  /** Answers only after so many milliseconds. */
+  readonly late?: number;
+  /** Answers only once this file exists, and tells when it was asked. */
+  readonly until?: string;
 }
 
 export interface Commands {
@@ -48,6 +54,8 @@ export interface Commands {
   blockUntil: { file: string };
   /** Throws from the log callback from now on. */
   throwFromLog: Record<string, never>;
+  /** Collects garbage, so that what is left is in use. */
+  collect: Record<string, never>;
   /** What was seen so far. */
   report: Record<string, never>;
 }
@@ -115,6 +123,13 @@ async function obey({ command, argument }: Command): Promise<unknown> {
     case "throwFromLog":
       logThrows = true;
       return;
+    case "collect":
+      setFlagsFromString("--expose-gc");
+      for (let times = 0; times < 3; times++) {
+        runInNewContext("gc")();
+        await setImmediate();
+      }
+      return;
     case "report":
       // Lines are handed over in batches, one every 100 ms.
       await setTimeout(250);
@@ -160,7 +175,7 @@ function ask(question: number, request: string): Promise<Native.Answer> {
 
 /** Not an async function, since some of the junk is thrown before there is a promise. */
 function behave(pack: (items: unknown) => Native.Answer): Promise<Native.Answer> {
-  const { items, junk, fails, hangs, says } = behaviour;
+  const { items, junk, fails, hangs, says, late, until } = behaviour;
   if (hangs) {
     tell({ asked: true });
     return new Promise(() => {});
@@ -171,7 +186,20 @@ function behave(pack: (items: unknown) => Native.Answer): Promise<Native.Answer>
   if (fails !== undefined) {
     return Promise.reject(new Error(fails));
   }
+  if (until !== undefined) {
+    tell({ asked: true });
+    return exists(until).then(() => pack(items));
+  }
+  if (late !== undefined) {
+    return setTimeout(late).then(() => pack(items));
+  }
   return Promise.resolve(says === "no provider" ? noProvider() : says === "not found" ? notFound() : pack(items));
+}
+
+async function exists(file: string): Promise<void> {
+  while (!existsSync(file)) {
+    await setTimeout(5);
+  }
 }
 
 function tell(line: object): void {

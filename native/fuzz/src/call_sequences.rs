@@ -339,7 +339,9 @@ impl Conversation {
             Tool::WorkspaceSymbols => json!({"query": "a"}),
             _ => json!({}),
         };
-        arguments["pageSize"] = input.int_in_range(1..=200)?.into();
+        // Large sets are not paged through one by one, which would take long and show nothing new.
+        let found = self.editor.script(|script| script.found.all().count());
+        arguments["pageSize"] = input.int_in_range(1..=200)?.max(found / 40).min(200).into();
         self.editor.script(|script| script.meanwhile = None);
         let mut items: Vec<Value> = Vec::new();
         loop {

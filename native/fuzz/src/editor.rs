@@ -84,7 +84,7 @@ impl Found {
             kind: input.int_in_range(1..=26)?,
             container: input.arbitrary::<bool>()?.then_some(0),
             severity: input.arbitrary::<bool>()?.then_some(2),
-            times: if input.ratio(1, 20)? { input.int_in_range(1..=3_000)? } else { 1 },
+            times: if input.ratio(1, 100)? { input.int_in_range(1..=3_000)? } else { input.int_in_range(1..=4)? },
         })
     }
 

@@ -1,11 +1,17 @@
 //! The places for connections. There are so many and no more; when all are taken, whoever has waited longest without
-//! having a request answered gives up theirs, and whoever has not shown a token before everybody who has. So nobody keeps
-//! the places by doing nothing: a new connection is let in as soon as it comes.
+//! having a request answered gives up theirs: first whoever has had the time to show a token and has not, then whoever
+//! has, and last those that have just come. So nobody keeps the places by doing nothing: a new connection is let in as soon
+//! as it comes.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use tokio::sync::Notify;
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
+
+/// How long a new connection has to show a token before it counts as one that does nothing.
+const GRACE: Duration = Duration::from_millis(100);
 
 /// All places, taken and free.
 #[derive(Debug)]
@@ -19,8 +25,8 @@ pub(crate) struct Places {
 #[derive(Debug, Default)]
 struct Taken {
     holders: Vec<Holder>,
-    /// Counts what happens, so that it is known who has waited longest.
-    clock: u64,
+    /// How many were ever taken.
+    count: u64,
 }
 
 #[derive(Debug)]
@@ -29,7 +35,7 @@ struct Holder {
     /// Whether a request has come on this connection that may come in.
     admitted: bool,
     /// When it began to wait for its client; nothing while a request is being answered.
-    waiting_since: Option<u64>,
+    waiting_since: Option<Instant>,
     evicted: CancellationToken,
 }
 
@@ -72,9 +78,10 @@ impl Places {
         if taken.holders.len() >= self.most && !taken.evict() {
             return None;
         }
-        let id = taken.tick();
+        taken.count += 1;
+        let id = taken.count;
         let evicted = CancellationToken::new();
-        let holder = Holder { id, admitted: false, waiting_since: Some(id), evicted: evicted.clone() };
+        let holder = Holder { id, admitted: false, waiting_since: Some(Instant::now()), evicted: evicted.clone() };
         taken.holders.push(holder);
         Some(Place { places: Arc::clone(self), id, evicted })
     }
@@ -86,14 +93,17 @@ impl Places {
 }
 
 impl Taken {
-    fn tick(&mut self) -> u64 {
-        self.clock += 1;
-        self.clock
-    }
-
     fn longest_waiting(&self) -> Option<usize> {
-        let rank = |(at, holder): (usize, &Holder)| Some((holder.admitted, holder.waiting_since?, at));
-        self.holders.iter().enumerate().filter_map(rank).min().map(|(_, _, at)| at)
+        let rank = |(at, holder): (usize, &Holder)| {
+            let since = holder.waiting_since?;
+            let turn = match (holder.admitted, since.elapsed() >= GRACE) {
+                (false, true) => 0,
+                (true, _) => 1,
+                (false, false) => 2,
+            };
+            Some((turn, since, holder.id, at))
+        };
+        self.holders.iter().enumerate().filter_map(rank).min().map(|(.., at)| at)
     }
 
     /// The connection ends by itself a moment later. It does nothing until then, so it takes up no place.
@@ -142,9 +152,8 @@ impl Drop for Place {
 impl Drop for Answering {
     fn drop(&mut self) {
         let mut taken = self.0.places.taken();
-        let now = taken.tick();
         if let Some(holder) = taken.holder(self.0.id) {
-            holder.waiting_since = Some(now);
+            holder.waiting_since = Some(Instant::now());
         }
         drop(taken);
         self.0.places.changed.notify_one();
@@ -153,6 +162,8 @@ impl Drop for Answering {
 
 #[cfg(test)]
 mod tests {
+    use tokio::time::advance;
+
     use super::*;
 
     fn places(most: usize) -> Arc<Places> {
@@ -167,27 +178,32 @@ mod tests {
         holders.map(|holder| holder.evicted.is_cancelled())
     }
 
-    #[test]
-    fn whoever_has_waited_longest_goes_first() {
+    #[tokio::test(start_paused = true)]
+    async fn whoever_has_waited_longest_goes_first() {
         let places = places(2);
         let (first, second) = (take(&places), take(&places));
+        advance(GRACE).await;
         drop(first.answering());
         let third = take(&places);
         assert_eq!(evicted([&first, &second, &third]), [false, true, false]);
+        advance(GRACE).await;
         let fourth = take(&places);
         assert_eq!(evicted([&first, &second, &third, &fourth]), [true, true, false, false]);
     }
 
-    #[test]
-    fn who_has_shown_no_token_goes_before_who_has() {
-        let places = places(2);
-        let (known, stranger) = (take(&places), take(&places));
+    #[tokio::test(start_paused = true)]
+    async fn who_has_had_the_time_to_show_a_token_goes_first_and_who_has_just_come_last() {
+        let places = places(3);
+        let (known, silent) = (take(&places), take(&places));
         known.admit();
+        advance(GRACE).await;
+        let fresh = take(&places);
         let another = take(&places);
-        assert_eq!(evicted([&known, &stranger]), [false, true]);
-        another.admit();
+        assert_eq!(evicted([&known, &silent, &fresh]), [false, true, false], "who has said nothing");
+        let last = take(&places);
+        assert_eq!(evicted([&known, &fresh, &another, &last]), [true, false, false, false], "then who is known");
         take(&places);
-        assert_eq!(evicted([&known, &another]), [true, false], "of two that are known, the one that waits longer");
+        assert_eq!(evicted([&fresh, &another, &last]), [true, false, false], "and then who has waited longest");
     }
 
     #[test]

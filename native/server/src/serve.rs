@@ -15,7 +15,7 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpListener;
-use tokio::time::{sleep, timeout};
+use tokio::time::{Instant, sleep, timeout};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -34,6 +34,8 @@ const MAX_HEAD_BYTES: usize = 32 * 1_024;
 const DRAIN: Duration = Duration::from_millis(500);
 /// How long to wait before accepting again after the system had no resources for another connection.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+/// How long nothing more is said of connections that cannot be accepted.
+const TELL_AGAIN_AFTER: Duration = Duration::from_secs(60);
 /// How long an evicted connection has to be gone, where another is to be accepted in its stead.
 const EVICTION_PAUSE: Duration = Duration::from_millis(1);
 
@@ -85,7 +87,7 @@ pub async fn serve<G: Calls>(listener: Loopback, gateway: Arc<G>, shutdown: Canc
     let places = Arc::new(Places::new(MAX_CONNECTIONS));
     let connections = TaskTracker::new();
     let abort = CancellationToken::new();
-    let mut is_short = false;
+    let mut told: Option<Instant> = None;
     tracing::info!(port = listener.port, "listening on 127.0.0.1");
     loop {
         let accepted = async {
@@ -99,7 +101,6 @@ pub async fn serve<G: Calls>(listener: Loopback, gateway: Arc<G>, shutdown: Canc
         };
         match accepted {
             Ok((stream, place)) => {
-                is_short = false;
                 // An answer is one write; waiting for more to send with it would only delay it.
                 if let Err(error) = stream.set_nodelay(true) {
                     tracing::debug!(%error, "TCP_NODELAY could not be set");
@@ -115,11 +116,11 @@ pub async fn serve<G: Calls>(listener: Loopback, gateway: Arc<G>, shutdown: Canc
                 });
             }
             Err(error) => {
-                // Told once, since whoever brings this about can do so without end.
-                if !is_short {
+                // Whoever brings this about can do so without end, and the log is for others as well.
+                if told.is_none_or(|told| told.elapsed() >= TELL_AGAIN_AFTER) {
                     tracing::warn!(%error, "a connection could not be accepted");
+                    told = Some(Instant::now());
                 }
-                is_short = true;
                 // What the system is short of, a connection that only waits has more than it needs.
                 let pause = if places.evict() { EVICTION_PAUSE } else { ACCEPT_PAUSE };
                 sleep(pause).await;
