@@ -3,7 +3,7 @@
 use std::fs;
 use std::hint::black_box;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use gateway_core::belief::Belief;
@@ -14,9 +14,10 @@ use gateway_core::keys::{RequestKey, SnapshotKey};
 use gateway_core::limits::Limits;
 use gateway_core::page::{PageSize, ResponseBudget};
 use gateway_core::position::Position;
-use gateway_core::roots::{AllowedRoots, RealPaths, Unresolved};
+use gateway_core::roots::AllowedRoots;
 use gateway_core::snapshots::{Retained, Snapshots};
 use gateway_core::tools::{Tool, references};
+use gateway_server::disk::{Disk, Resolver};
 use serde::{Deserialize, Serialize};
 
 use crate::Failure;
@@ -49,15 +50,6 @@ struct Rows {
 struct Times {
     engine: Vec<f64>,
     floor: Vec<f64>,
-}
-
-/// As the server resolves paths that exist.
-struct Disk;
-
-impl RealPaths for Disk {
-    fn real_path(&self, path: &Path) -> Result<PathBuf, Unresolved> {
-        fs::canonicalize(path).map_err(|_| Unresolved { would_be: path.to_owned() })
-    }
 }
 
 /// A reference with nothing around it.
@@ -113,7 +105,7 @@ fn engine(Rows { text, cells, .. }: &Rows, roots: &AllowedRoots) -> Result<(Snap
     let document = roots.admit(raw.uris.first().ok_or("no references")?, &Disk)?;
     let request = RequestKey::references(&document.uri, Position { line: 0, character: 0 }, true);
     let snapshot = SnapshotKey::derive(Tool::References, &request, roots.key(), &Epochs::default());
-    let retained = references::canonicalize(&raw, &[], Belief::Confirmed, roots, &Disk)?;
+    let retained = references::canonicalize(&raw, &[], Belief::Confirmed, roots, &Resolver::default())?;
     let retained = std::sync::Arc::new(retained);
     black_box(retained.fingerprint());
     let mut snapshots = Snapshots::default();

@@ -2,10 +2,10 @@
 //! section 4).
 
 use std::collections::HashMap;
+use std::ops::Range as Run;
 use std::path::PathBuf;
 
 use serde::Serialize;
-use serde_json::value::{RawValue, to_raw_value};
 
 use crate::error::ToolError;
 use crate::left_out::LeftOut;
@@ -26,16 +26,11 @@ pub struct CanonicalSet {
 impl CanonicalSet {
     /// Encodes items that are in canonical order and without duplicates.
     pub(crate) fn encode<T: Serialize>(items: impl IntoIterator<Item = T>) -> Result<Self, ToolError> {
-        let mut json = Vec::new();
-        let mut ends = Vec::new();
+        let mut set = Encoding::default();
         for item in items {
-            if !ends.is_empty() {
-                json.push(b',');
-            }
-            serde_json::to_writer(&mut json, &item).map_err(|_| ToolError::Internal)?;
-            ends.push(json.len());
+            serde_json::to_writer(set.next(), &item).map_err(|_| ToolError::Internal)?;
         }
-        Ok(Self { json: json.into(), ends: ends.into() })
+        Ok(set.finish())
     }
 
     /// How many items there are.
@@ -55,13 +50,56 @@ impl CanonicalSet {
 
     /// The JSON of up to `size` items from `offset` on, joined by commas.
     pub fn slice(&self, offset: usize, size: usize) -> &[u8] {
+        &self.json[self.run(offset, size)]
+    }
+
+    /// Where in [`CanonicalSet::json`] the JSON of up to `size` items from `offset` on stands, joined by commas.
+    pub(crate) fn run(&self, offset: usize, size: usize) -> Run<usize> {
         let after = offset.saturating_add(size).min(self.len());
         if offset >= after {
-            return &[];
+            return 0..0;
         }
         // Every end but the last is followed by a comma.
         let begin = if offset == 0 { 0 } else { self.ends[offset - 1] + 1 };
-        &self.json[begin..self.ends[after - 1]]
+        begin..self.ends[after - 1]
+    }
+
+    /// All items as JSON, joined by commas.
+    pub fn json(&self) -> &[u8] {
+        &self.json
+    }
+}
+
+/// A [`CanonicalSet`] that is being written.
+#[derive(Default)]
+struct Encoding {
+    json: Vec<u8>,
+    /// Where each item but the last ends.
+    ends: Vec<usize>,
+    has_items: bool,
+}
+
+impl Encoding {
+    /// Room for so many items that take so many bytes.
+    fn with_capacity(items: usize, bytes: usize) -> Self {
+        Self { json: Vec::with_capacity(bytes), ends: Vec::with_capacity(items), has_items: false }
+    }
+
+    /// Where the next item is to be written, behind all others.
+    fn next(&mut self) -> &mut Vec<u8> {
+        if self.has_items {
+            self.ends.push(self.json.len());
+            self.json.push(b',');
+        }
+        self.has_items = true;
+        &mut self.json
+    }
+
+    fn finish(mut self) -> CanonicalSet {
+        if self.has_items {
+            self.ends.push(self.json.len());
+        }
+        CanonicalSet { json: self.json.into(), ends: self.ends.into() }
     }
 }
 
@@ -81,12 +119,11 @@ pub(crate) struct Allowed<T> {
 /// The order of a range is the rest of the contract's order of locations (section 4.2).
 pub(crate) type Locations = Allowed<Range>;
 
-/// A location with its members in the contract's order (section 3.4).
-#[derive(Serialize)]
-struct Location<'a> {
-    uri: &'a RawValue,
-    range: Range,
-}
+/// What stands in a location (section 3.4) around its four numbers, less its beginning.
+const BETWEEN_NUMBERS: [&str; 4] = [r#","character":"#, r#"},"end":{"line":"#, r#","character":"#, "}}}"];
+
+/// Most digits of a line or character.
+const MOST_DIGITS: usize = 10;
 
 impl<T> Allowed<T> {
     /// How many items were left out because of their URIs.
@@ -148,10 +185,29 @@ impl Locations {
 
     /// Encodes the first items, at most `count`.
     pub(crate) fn encode(&self, count: usize) -> Result<CanonicalSet, ToolError> {
-        // Each URI is made a JSON string once, not once for each of its items.
-        let uris = self.uris.iter().map(|uri| to_raw_value(uri.as_str())).collect::<Result<Vec<_>, _>>();
-        let uris = uris.map_err(|_| ToolError::Internal)?;
-        CanonicalSet::encode(self.items.iter().take(count).map(|&(uri, range)| Location { uri: &uris[uri], range }))
+        // The members stand in the contract's order. All before the first number is written once for each URI, and then
+        // copied for each of its items.
+        let opening = |uri: &CanonicalUri| {
+            let uri = serde_json::to_string(uri.as_str()).map_err(|_| ToolError::Internal)?;
+            Ok(format!(r#"{{"uri":{uri},"range":{{"start":{{"line":"#))
+        };
+        let openings = self.uris.iter().map(opening).collect::<Result<Vec<_>, ToolError>>()?;
+        let items = &self.items[..count.min(self.items.len())];
+        let without_opening = BETWEEN_NUMBERS.iter().map(|text| text.len() + MOST_DIGITS).sum::<usize>() + 1;
+        let bytes = items.iter().map(|&(uri, _)| openings[uri].len() + without_opening).sum();
+        let mut set = Encoding::with_capacity(items.len(), bytes);
+        let mut digits = itoa::Buffer::new();
+        for &(uri, Range { start, end }) in items {
+            let json = set.next();
+            json.extend_from_slice(openings[uri].as_bytes());
+            for (number, text) in
+                [start.line, start.character, end.line, end.character].into_iter().zip(BETWEEN_NUMBERS)
+            {
+                json.extend_from_slice(digits.format(number).as_bytes());
+                json.extend_from_slice(text.as_bytes());
+            }
+        }
+        Ok(set.finish())
     }
 }
 

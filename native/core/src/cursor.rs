@@ -43,7 +43,12 @@ impl Wire {
 impl Cursor {
     /// The opaque text for the caller.
     pub fn mint(&self) -> String {
-        let Self { offset, request, snapshot } = self;
+        self.mint_at(self.offset)
+    }
+
+    /// The opaque text of a cursor to another place in the same result.
+    pub(crate) fn mint_at(&self, offset: usize) -> String {
+        let Self { request, snapshot, .. } = self;
         URL_SAFE_NO_PAD.encode(format!(r#"{{"v":{VERSION},"o":{offset},"k":"{request}","s":"{snapshot}"}}"#))
     }
 

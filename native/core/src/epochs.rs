@@ -1,5 +1,6 @@
 //! The counters of workspace state (contract section 3.6.2).
 
+use std::fmt;
 use std::num::NonZeroUsize;
 
 use clru::CLruCache;
@@ -53,9 +54,8 @@ impl Epochs {
     }
 
     /// The contract's epoch tuple of a tool: the counters that can change its result, joined by commas.
-    pub(crate) fn tuple_of(&self, tool: Tool) -> String {
-        let counters: Vec<String> = relevant_to(tool).iter().map(|&epoch| self.get(epoch).to_string()).collect();
-        counters.join(",")
+    pub(crate) fn tuple_of(&self, tool: Tool) -> EpochTuple<'_> {
+        EpochTuple { epochs: self, tool }
     }
 
     /// These epochs with those at 0 that no ask of this tool can be outdated by. What is typed outdates diagnostics before
@@ -72,6 +72,22 @@ impl Epochs {
             Epoch::Fs => self.fs,
             Epoch::Diagnostics => self.diagnostics,
         }
+    }
+}
+
+/// The epoch tuple of a tool, as its text.
+pub(crate) struct EpochTuple<'a> {
+    epochs: &'a Epochs,
+    tool: Tool,
+}
+
+impl fmt::Display for EpochTuple<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, &epoch) in relevant_to(self.tool).iter().enumerate() {
+            let comma = if index == 0 { "" } else { "," };
+            write!(formatter, "{comma}{}", self.epochs.get(epoch))?;
+        }
+        Ok(())
     }
 }
 

@@ -1,6 +1,6 @@
 //! The keys that bind a cursor to its request and to the state of the workspace (contract sections 3.6 and 7).
 
-use std::fmt::{self, Write};
+use std::fmt::{self, Write as _};
 
 use serde::Serialize;
 use serde_json::Value;
@@ -34,17 +34,17 @@ impl RequestKey {
     pub fn references(uri: &CanonicalUri, position: Position, include_declaration: bool) -> Self {
         let Position { line, character } = position;
         let tool = Tool::References.name();
-        Self(sha256_hex(&format!("v1|{tool}|{uri}|{line}|{character}|{include_declaration}")))
+        Self(sha256_hex(format_args!("v1|{tool}|{uri}|{line}|{character}|{include_declaration}")))
     }
 
     /// The key of a workspace symbols request (contract section 7.5).
     pub fn workspace_symbols(query: &Query) -> Self {
-        Self(sha256_hex(&format!("v1|{}|{}", Tool::WorkspaceSymbols.name(), query.as_str())))
+        Self(sha256_hex(format_args!("v1|{}|{}", Tool::WorkspaceSymbols.name(), query.as_str())))
     }
 
     /// The key of every workspace diagnostics request (contract section 7.7).
     pub fn workspace_diagnostics() -> Self {
-        Self(sha256_hex(&format!("v1|{}", Tool::DiagnosticsWorkspace.name())))
+        Self(sha256_hex(format_args!("v1|{}", Tool::DiagnosticsWorkspace.name())))
     }
 
     /// The key in lower-case hexadecimal digits.
@@ -57,7 +57,7 @@ impl SnapshotKey {
     /// The key of a tool's request in this state of the workspace (contract section 3.6.1).
     pub fn derive(tool: Tool, request: &RequestKey, roots: &RootsKey, epochs: &Epochs) -> Self {
         let tuple = epochs.tuple_of(tool);
-        Self(sha256_hex(&format!("v1|snapshot|{request}|roots:{roots}|epochs:{tuple}")))
+        Self(sha256_hex(format_args!("v1|snapshot|{request}|roots:{roots}|epochs:{tuple}")))
     }
 
     /// What a cursor claims to be its snapshot key.
@@ -76,7 +76,7 @@ impl RootsKey {
     pub(crate) fn derive(sorted: &[CanonicalUri]) -> Self {
         // The canonical JSON of an array of strings: there are no members to sort and no numbers to format.
         let json: Value = sorted.iter().map(CanonicalUri::as_str).collect();
-        Self(sha256_hex(&json.to_string()))
+        Self(sha256_hex(format_args!("{json}")))
     }
 
     /// The key in lower-case hexadecimal digits.
@@ -88,7 +88,7 @@ impl RootsKey {
 impl ItemId {
     /// The id of what this canonical string describes.
     pub(crate) fn of(canonical_string: &str) -> Self {
-        Self(format!("sha256:{}", sha256_hex(canonical_string)))
+        Self(format!("sha256:{}", sha256_hex(format_args!("{canonical_string}"))))
     }
 }
 
@@ -110,13 +110,29 @@ impl fmt::Display for RootsKey {
     }
 }
 
-fn sha256_hex(text: &str) -> String {
-    let digest = Sha256::digest(text.as_bytes());
-    digest.iter().fold(String::with_capacity(2 * digest.len()), |mut hex, byte| {
-        // Writing to a string cannot fail.
-        let _ = write!(hex, "{byte:02x}");
-        hex
-    })
+/// Hashes text as it is written.
+#[derive(Default)]
+struct Hashing(Sha256);
+
+impl fmt::Write for Hashing {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        self.0.update(text.as_bytes());
+        Ok(())
+    }
+}
+
+fn sha256_hex(text: fmt::Arguments<'_>) -> String {
+    let mut hashing = Hashing::default();
+    // Neither hashing nor the numbers and strings that make up the text can fail.
+    let _ = hashing.write_fmt(text);
+    let digest = hashing.0.finalize();
+    let mut hex = String::with_capacity(2 * digest.len());
+    for byte in digest {
+        for nibble in [byte >> 4, byte & 0xf] {
+            hex.push(char::from(b"0123456789abcdef"[usize::from(nibble)]));
+        }
+    }
+    hex
 }
 
 #[cfg(test)]
@@ -129,11 +145,11 @@ mod tests {
         let uris = ["/a b", "/é/😀", "/z"].map(|path| CanonicalUri::of_real_path(path, PathStyle::Posix));
         let texts = uris.each_ref().map(CanonicalUri::as_str);
         let canonical = serde_jcs::to_string(&texts).unwrap();
-        assert_eq!(RootsKey::derive(&uris).as_str(), sha256_hex(&canonical));
+        assert_eq!(RootsKey::derive(&uris).as_str(), sha256_hex(format_args!("{canonical}")));
     }
 
     #[test]
     fn a_hash_is_64_lower_case_digits() {
-        assert_eq!(sha256_hex("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+        assert_eq!(sha256_hex(format_args!("abc")), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
     }
 }

@@ -24,6 +24,9 @@ pub struct LeftOut {
 /// The end of a summary, before its full stop.
 impl fmt::Display for LeftOut {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if *self == Self::default() {
+            return Ok(());
+        }
         let Self { outside, missing, without_name, without_range, beyond_file, beyond_response } = *self;
         let diagnostics = |count| if count == 1 { "diagnostic" } else { "diagnostics" };
         let reasons = [

@@ -1,5 +1,7 @@
 //! Pages of a canonical set (contract section 3.6), and the budget that every payload has to fit (D16).
 
+use std::ops::Range as Run;
+
 use serde_json::Value;
 
 use crate::canonical::CanonicalSet;
@@ -63,6 +65,17 @@ impl ResponseBudget {
     }
 }
 
+/// The payload of a page in the order of its parts, so that nobody has to copy the items.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PageParts {
+    /// What stands before the items.
+    pub before: &'static str,
+    /// Which part of [`CanonicalSet::json`] the items are.
+    pub items: Run<usize>,
+    /// What stands after them.
+    pub after: String,
+}
+
 /// A page of a retained set, from a cursor on.
 pub(crate) struct Page<'a, S> {
     set: &'a CanonicalSet,
@@ -105,15 +118,23 @@ impl<'a, S: Fn(usize, bool) -> String> Page<'a, S> {
     /// The payload of a paged tool: `{"items":[…],"nextCursor":…,"summary":…}`. If it does not fit, the error names the
     /// largest page size that does.
     pub(crate) fn payload(&self, budget: ResponseBudget) -> Result<Vec<u8>, ToolError> {
-        budget.check(self.payload_bytes(self.size), || {
+        let PageParts { before, items, after } = self.parts(budget)?;
+        Ok([before.as_bytes(), &self.set.json()[items], after.as_bytes()].concat())
+    }
+
+    /// As [`Page::payload`], with the items left where they are held.
+    pub(crate) fn parts(&self, budget: ResponseBudget) -> Result<PageParts, ToolError> {
+        let items = self.set.run(self.cursor.offset, self.size);
+        let after = self.after_items(self.size, &self.summary(self.size));
+        budget.check(BEFORE_ITEMS.len() + items.len() + after.len(), || {
             (1..self.size).rev().find(|&size| budget.fits(self.payload_bytes(size)))
         })?;
-        Ok(self.payload_with(self.items(), &self.summary(self.size)))
+        Ok(PageParts { before: BEFORE_ITEMS, items, after })
     }
 
     /// The payload with other items in place of those of the page, and another summary.
     pub(crate) fn payload_with(&self, items: &[u8], summary: &str) -> Vec<u8> {
-        [BEFORE_ITEMS, items, self.after_items(self.size, summary).as_bytes()].concat()
+        [BEFORE_ITEMS.as_bytes(), items, self.after_items(self.size, summary).as_bytes()].concat()
     }
 
     fn payload_bytes(&self, size: usize) -> usize {
@@ -125,18 +146,23 @@ impl<'a, S: Fn(usize, bool) -> String> Page<'a, S> {
         (self.summarize)(size, self.next(size).is_some())
     }
 
-    fn next(&self, size: usize) -> Option<Cursor> {
+    /// Where the page after one of this size begins, if there is one.
+    fn next(&self, size: usize) -> Option<usize> {
         let offset = self.cursor.offset + size;
-        (offset < self.set.len()).then(|| Cursor { offset, ..self.cursor.clone() })
+        (offset < self.set.len()).then_some(offset)
     }
 
     fn after_items(&self, size: usize, summary: &str) -> String {
-        let next = self.next(size).map(|cursor| cursor.mint());
-        format!(r#"],"nextCursor":{},"summary":{}}}"#, Value::from(next), Value::from(summary))
+        // A cursor is base64url, in which nothing has to be escaped.
+        let next = match self.next(size) {
+            Some(offset) => format!("\"{}\"", self.cursor.mint_at(offset)),
+            None => "null".to_owned(),
+        };
+        format!(r#"],"nextCursor":{next},"summary":{}}}"#, Value::from(summary))
     }
 }
 
-const BEFORE_ITEMS: &[u8] = br#"{"items":["#;
+const BEFORE_ITEMS: &str = r#"{"items":["#;
 
 /// The payload of a list that is not paged: `opening` up to the list's first item, then the items and the summary.
 pub(crate) fn list_payload(

@@ -93,13 +93,16 @@ impl AllowedRoots {
     /// the folder that somebody allowed: whoever can write beside it may have put a link in its place.
     #[must_use]
     pub fn still_in_place(&self, real: &dyn RealPaths) -> Self {
-        let in_place =
-            |root: &&Root| Root::resolve(Path::new(&root.known_as), real, self.style).as_ref() == Some(*root);
-        let roots: Vec<Root> = self.roots.iter().filter(in_place).cloned().collect();
+        let roots: Vec<Root> = self.roots.iter().filter(|root| root.is_in_place(real, self.style)).cloned().collect();
         if roots.len() == self.roots.len() {
             return self.clone();
         }
         Self::of(roots, self.roots.len() + self.unresolved, self.style)
+    }
+
+    /// Whether [`AllowedRoots::still_in_place`] would give the same roots.
+    pub fn are_all_in_place(&self, real: &dyn RealPaths) -> bool {
+        self.roots.iter().all(|root| root.is_in_place(real, self.style))
     }
 
     fn of(roots: Vec<Root>, folders: usize, style: PathStyle) -> Self {
@@ -132,12 +135,14 @@ impl AllowedRoots {
             },
             Err(Unresolved { would_be }) => return Err(self.refusal(&would_be)),
         };
-        let rest = below(&path, &root.real).unwrap_or_default();
-        Ok(Document {
-            uri: CanonicalUri::of_real_path(&path, self.style),
-            editor_uri: file_uri(&joined(&root.known_as, rest), self.style),
-            real_path: path.into(),
-        })
+        let uri = CanonicalUri::of_real_path(&path, self.style);
+        let editor_uri = if root.known_as == root.real {
+            uri.as_str().to_owned()
+        } else {
+            let rest = below(&path, &root.real).unwrap_or_default();
+            file_uri(&joined(&root.known_as, rest), self.style)
+        };
+        Ok(Document { uri, editor_uri, real_path: path.into() })
     }
 
     /// The canonical URI of what a URI from the editor names, if it resolves to a real path inside the roots.
@@ -171,11 +176,11 @@ impl AllowedRoots {
             Ok(path) => (path, true),
             Err(Unresolved { would_be }) => (would_be, false),
         };
-        if !self.holds(&path) {
-            return Err(NotAllowed::Outside(path));
+        match path_text(&path, self.style) {
+            Some(text) if exists && self.root_of(&text).is_some() => Ok(CanonicalUri::of_real_path(&text, self.style)),
+            _ if self.holds(&path) => Err(NotAllowed::Missing),
+            _ => Err(NotAllowed::Outside(path)),
         }
-        let path = path_text(&path, self.style).filter(|_| exists).ok_or(NotAllowed::Missing)?;
-        Ok(CanonicalUri::of_real_path(&path, self.style))
     }
 
     /// The first root that holds this real path: workspace folders come first, and the editor's projects live there.
@@ -198,6 +203,11 @@ impl Root {
         let known_as = path_text(folder, style)?;
         let real = path_text(&real.real_path(folder).ok()?, style)?;
         Some(Self { known_as, real })
+    }
+
+    fn is_in_place(&self, real: &dyn RealPaths, style: PathStyle) -> bool {
+        let resolved = real.real_path(Path::new(&self.known_as));
+        resolved.is_ok_and(|path| path_text(&path, style).is_some_and(|path| path == self.real))
     }
 }
 

@@ -58,7 +58,9 @@ pub fn file_uri(path: &str, style: PathStyle) -> String {
         Some(share) => share.split_at(share.find('/').unwrap_or(share.len())),
         None => ("", &*path),
     };
-    let mut uri = String::from("file://");
+    // Few paths have more to be escaped than there is room for.
+    let mut uri = String::with_capacity(path.len() + path.len() / 4 + 16);
+    uri.push_str("file://");
     push_authority(&mut uri, authority);
     if !path.starts_with('/') {
         uri.push('/');
@@ -254,6 +256,7 @@ pub(crate) fn joined(folder: &str, rest: &str) -> String {
 
 fn normalized(path: &str, style: PathStyle) -> String {
     let (prefix, path) = match style {
+        PathStyle::Posix if is_normal(path) => return path.to_owned(),
         PathStyle::Posix => (String::new(), path),
         PathStyle::Windows => split_prefix(path),
     };
@@ -268,6 +271,11 @@ fn normalized(path: &str, style: PathStyle) -> String {
         }
     }
     format!("{prefix}/{}", kept.join("/"))
+}
+
+/// Whether nothing is to be done to an absolute path of [`PathStyle::Posix`].
+fn is_normal(path: &str) -> bool {
+    path.strip_prefix('/').is_some_and(|rest| rest.split('/').all(|name| !matches!(name, "" | "." | "..")))
 }
 
 /// Splits off what no `..` can leave: `c:` with its letter in lower case, or `//server/share`.

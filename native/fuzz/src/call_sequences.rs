@@ -96,7 +96,7 @@ impl InForce {
         let roots = self.roots.iter().map(|root| PathBuf::from(format!("{}/{root}", DISK.base))).collect();
         Settings {
             roots,
-            access: Access { tokens: vec![self.token.to_owned()], allowed_origins: Vec::new() },
+            access: Access { tokens: vec![self.token.to_owned()], allowed_origins: Vec::new(), fallback: false },
             limits: Limits::tightened(self.max_page_size, self.max_response_bytes, Duration::from_secs(2)),
         }
     }
@@ -112,7 +112,7 @@ impl InForce {
 }
 
 struct Conversation {
-    client: Client,
+    client: Client<Gateway<Scripted>>,
     gateway: Arc<Gateway<Scripted>>,
     editor: Scripted,
     in_force: Arc<Mutex<InForce>>,

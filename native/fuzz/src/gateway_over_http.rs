@@ -1,21 +1,18 @@
 //! A gateway behind its HTTP face, without a socket.
 
-use std::convert::Infallible;
 use std::sync::{Arc, LazyLock};
 
-use axum::Router;
-use axum::body::Body;
-use axum::http::{Request, Response};
 use gateway_core::error::ToolError;
 use gateway_core::limits::Limits;
 use gateway_core::tools::Tool;
-use gateway_server::http::{Access, router};
+use gateway_server::http::{Access, Endpoint};
 use gateway_server::lifecycle::Calls;
 use gateway_server::session::Sessions;
-use http_body_util::BodyExt as _;
+use http_body_util::{BodyExt as _, Full};
+use hyper::Request;
+use hyper::body::Bytes;
 use serde_json::{Value, json};
 use tokio::runtime::{Builder, Runtime};
-use tower_service::Service as _;
 
 pub(crate) const TOKEN: &str = "dG9rZW4tb2YtdGhlLWZ1enplcnMtdGhhdC1pcy1sb25n";
 pub(crate) const KEY: [u8; 32] = *b"a key of thirty-two bytes, fixed";
@@ -39,16 +36,21 @@ impl Answered {
 }
 
 /// A client that has the token.
-#[derive(Clone)]
-pub(crate) struct Client {
-    router: Router,
+pub(crate) struct Client<G> {
+    endpoint: Endpoint<G>,
     pub(crate) token: String,
     pub(crate) session: Option<String>,
 }
 
-impl Client {
-    pub(crate) fn of<G: Calls>(gateway: Arc<G>) -> Self {
-        Self { router: router(gateway), token: TOKEN.to_owned(), session: None }
+impl<G> Clone for Client<G> {
+    fn clone(&self) -> Self {
+        Self { endpoint: self.endpoint.clone(), token: self.token.clone(), session: self.session.clone() }
+    }
+}
+
+impl<G: Calls> Client<G> {
+    pub(crate) fn of(gateway: Arc<G>) -> Self {
+        Self { endpoint: Endpoint::new(gateway), token: TOKEN.to_owned(), session: None }
     }
 
     pub(crate) async fn send(&mut self, method: &str, body: Vec<u8>) -> Answered {
@@ -62,9 +64,8 @@ impl Client {
         if let Some(session) = &self.session {
             request = request.header("mcp-session-id", session);
         }
-        let request = request.body(Body::from(body)).expect("a request");
-        let response: Result<Response<Body>, Infallible> = self.router.call(request).await;
-        let Ok(response) = response;
+        let request = request.body(Full::<Bytes>::from(body)).expect("a request");
+        let response = self.endpoint.answer(request).await;
         let status = response.status().as_u16();
         let session = response.headers().get("mcp-session-id").map(|id| id.to_str().expect("plain").to_owned());
         let body = response.into_body().collect().await.expect("a body").to_bytes().to_vec();
@@ -95,8 +96,11 @@ pub(crate) struct Double {
 
 impl Double {
     pub(crate) fn new() -> Arc<Self> {
-        let access =
-            Arc::new(Access { tokens: vec![TOKEN.to_owned()], allowed_origins: vec!["https://a.example".to_owned()] });
+        let access = Arc::new(Access {
+            tokens: vec![TOKEN.to_owned()],
+            allowed_origins: vec!["https://a.example".to_owned()],
+            fallback: true,
+        });
         Arc::new(Self { access, sessions: Sessions::new(&KEY, "workspace", &[], Box::new(|_| ())) })
     }
 }

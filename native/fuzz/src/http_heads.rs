@@ -2,8 +2,7 @@
 
 use std::cell::RefCell;
 
-use axum::Router;
-use gateway_server::http::router;
+use gateway_server::http::Endpoint;
 use gateway_server::serve::converse;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, duplex, split};
 use tokio_util::sync::CancellationToken;
@@ -14,20 +13,21 @@ use crate::gateway_over_http::{Double, RUNTIME, TOKEN};
 const STATUSES: [u16; 15] = [100, 200, 202, 204, 400, 401, 403, 404, 405, 406, 408, 413, 414, 415, 431];
 
 thread_local! {
-    static ROUTER: RefCell<Option<Router>> = const { RefCell::new(None) };
+    static ENDPOINT: RefCell<Option<Endpoint<Double>>> = const { RefCell::new(None) };
 }
 
 /// Sends the bytes, ends the sending half, and reads to the end.
 pub fn run(bytes: &[u8]) {
-    let router = ROUTER.with_borrow_mut(|router| router.get_or_insert_with(|| self::router(Double::new())).clone());
-    let answered = RUNTIME.block_on(exchange(router, bytes.to_vec()));
+    let endpoint =
+        ENDPOINT.with_borrow_mut(|endpoint| endpoint.get_or_insert_with(|| Endpoint::new(Double::new())).clone());
+    let answered = RUNTIME.block_on(exchange(endpoint, bytes.to_vec()));
     check(bytes, &answered);
 }
 
-async fn exchange(router: Router, bytes: Vec<u8>) -> Vec<u8> {
+async fn exchange(endpoint: Endpoint<Double>, bytes: Vec<u8>) -> Vec<u8> {
     let (client, server) = duplex(64 * 1_024);
     let (mut incoming, mut outgoing) = split(client);
-    let conversation = converse(server, router, CancellationToken::new());
+    let conversation = converse(server, endpoint, CancellationToken::new());
     let sending = async {
         // The server may have closed the connection before it has read everything.
         _ = outgoing.write_all(&bytes).await;

@@ -8,7 +8,7 @@ use crate::checks;
 use crate::gateway_over_http::{Client, Double, RUNTIME, TOKEN};
 
 thread_local! {
-    static CLIENT: RefCell<Option<Client>> = const { RefCell::new(None) };
+    static CLIENT: RefCell<Option<Client<Double>>> = const { RefCell::new(None) };
 }
 
 /// Posts the bytes as a body.
@@ -16,7 +16,7 @@ pub fn run(bytes: &[u8]) {
     CLIENT.with_borrow_mut(|client| RUNTIME.block_on(attempt(client, bytes)));
 }
 
-async fn attempt(client: &mut Option<Client>, bytes: &[u8]) {
+async fn attempt(client: &mut Option<Client<Double>>, bytes: &[u8]) {
     if client.is_none() {
         let mut fresh = Client::of(Double::new());
         fresh.initialize().await;

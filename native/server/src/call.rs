@@ -6,21 +6,22 @@ use std::sync::{Arc, OnceLock};
 use gateway_core::cursor::Cursor;
 use gateway_core::epochs::{Epoch, Epochs};
 use gateway_core::error::ToolError;
-use gateway_core::keys::RootsKey;
+use gateway_core::keys::{RequestKey, RootsKey};
 use gateway_core::page::{PageSize, ResponseBudget};
 use gateway_core::position::Position;
 use gateway_core::roots::Document;
 use gateway_core::snapshots::Retained;
-use gateway_core::tools::{Tool, Whole};
+use gateway_core::tools::{Tool, Whole, references};
 use serde_json::Value;
+use serde_json::value::RawValue;
 use tokio::time::timeout;
 
 use crate::asks::Stage;
 use crate::disk::Disk;
 use crate::editor::{Editor, Language, OpenDocument};
 use crate::gateway::Gateway;
-use crate::lifecycle::Calls;
-use crate::question::{Canonical, Question};
+use crate::lifecycle::{Calls, HeldPage};
+use crate::question::{Canonical, Question, plain_references};
 use crate::workspace::Moment;
 
 /// What an ask in flight asks, and of which state: a call that comes after a change never joins an ask from before it.
@@ -71,6 +72,21 @@ impl<E: Editor> Gateway<E> {
             Err(_) if stage.get().is_some_and(|stage: &Arc<Stage>| stage.is_warming_up()) => Err(ToolError::WarmingUp),
             Err(_) => Err(ToolError::Timeout { limit }),
         }
+    }
+
+    /// The page of a retained set that the arguments ask for, if nothing of that has to be waited for and nothing is wrong
+    /// with it: with what is, [`Gateway::answer`] deals.
+    pub(crate) fn answer_at_once(&self, tool: Tool, arguments: &RawValue, envelope_bytes: usize) -> Option<HeldPage> {
+        let references::Input { uri, position, include_declaration, page_size, cursor } =
+            plain_references(tool, arguments)?;
+        let cursor = cursor?;
+        let (_, document) = self.workspace().admit_at_once(&uri)?;
+        let request = RequestKey::references(&document.uri, position, include_declaration);
+        let (cursor, retained) = self.workspace().resume(tool, &request, &cursor).ok()?;
+        let limits = self.limits();
+        let budget = ResponseBudget::new(limits.max_response_bytes(), envelope_bytes);
+        let parts = references::page_parts(&retained, &cursor, PageSize::clamped(page_size, &limits), budget).ok()?;
+        Some(HeldPage { parts, retained })
     }
 
     /// `stage` becomes that of the ask that is waited for.
@@ -169,6 +185,9 @@ impl<E: Editor> Gateway<E> {
 
     /// The document at `uri`, if the roots of this moment allow it.
     pub(crate) async fn admit(&self, uri: &str) -> Result<(Moment, Document), ToolError> {
+        if let Some(admitted) = self.workspace().admit_at_once(uri) {
+            return Ok(admitted);
+        }
         let workspace = Arc::clone(self.workspace());
         let uri = uri.to_owned();
         blocking(move || {

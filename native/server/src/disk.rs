@@ -1,9 +1,10 @@
 //! The real file system behind core's [`RealPaths`].
 
-use std::collections::VecDeque;
-use std::ffi::OsString;
+use std::collections::{HashMap, VecDeque};
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{Component, Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use gateway_core::roots::{RealPaths, Unresolved};
 
@@ -12,7 +13,7 @@ const MAX_LINKS: usize = 40;
 
 /// Resolves paths on the disk of this machine. Calls block, and may block for long on a slow or vanished disk.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Disk;
+pub struct Disk;
 
 impl RealPaths for Disk {
     fn real_path(&self, path: &Path) -> Result<PathBuf, Unresolved> {
@@ -21,6 +22,151 @@ impl RealPaths for Disk {
             Err(_) => Err(Unresolved { would_be: would_be(path) }),
         }
     }
+}
+
+/// Resolves the paths of one call, as [`Disk`] does, but each folder that holds several of them only once: what is no link
+/// itself lies in the real path of its folder. It must not outlive the call (D32).
+#[derive(Debug, Default)]
+pub struct Resolver(Mutex<Folders>);
+
+#[derive(Debug, Default)]
+struct Folders {
+    /// The real path of each folder that was met, if it has one.
+    real: HashMap<PathBuf, Option<PathBuf>>,
+    last: Option<Folder>,
+}
+
+impl RealPaths for Resolver {
+    fn real_path(&self, path: &Path) -> Result<PathBuf, Unresolved> {
+        let in_folder = self.0.lock().unwrap_or_else(PoisonError::into_inner).real_path(path);
+        in_folder.map_or_else(|| Disk.real_path(path), Ok)
+    }
+}
+
+#[cfg(target_os = "linux")]
+impl Folders {
+    /// The real path of what is no link in a folder that exists.
+    fn real_path(&mut self, path: &Path) -> Option<PathBuf> {
+        let (parent, name) = (path.parent()?, path.file_name()?);
+        // A name that ends in a slash or a dot has to be a folder.
+        if !path.as_os_str().as_encoded_bytes().ends_with(name.as_encoded_bytes()) {
+            return None;
+        }
+        if self.last.as_ref().is_none_or(|last| last.path != parent) {
+            let resolve = || fs::canonicalize(parent).ok();
+            let real = self.real.entry(parent.to_owned()).or_insert_with(resolve).as_ref()?;
+            self.last = Some(Folder::open(parent, real)?);
+        }
+        self.last.as_ref()?.real_path_of(name)
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+impl Folders {
+    /// Elsewhere a real path may also spell a name in another way than it is written.
+    #[expect(clippy::unused_self, reason = "the signature is Linux's")]
+    fn real_path(&mut self, _: &Path) -> Option<PathBuf> {
+        None
+    }
+}
+
+/// A folder whose names are looked up without walking to it each time.
+#[derive(Debug)]
+struct Folder {
+    path: PathBuf,
+    real: PathBuf,
+    #[cfg(target_os = "linux")]
+    opened: std::os::fd::OwnedFd,
+}
+
+#[cfg(target_os = "linux")]
+impl Folder {
+    fn open(path: &Path, real: &Path) -> Option<Self> {
+        use rustix::fs::{Mode, OFlags, open};
+
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let opened = open(real, flags, Mode::empty()).ok()?;
+        Some(Self { path: path.to_owned(), real: real.to_owned(), opened })
+    }
+
+    fn real_path_of(&self, name: &OsStr) -> Option<PathBuf> {
+        use rustix::fs::{AtFlags, FileType, StatxFlags, statx};
+
+        let status = statx(&self.opened, name, AtFlags::SYMLINK_NOFOLLOW, StatxFlags::TYPE).ok()?;
+        let is_link = FileType::from_raw_mode(status.stx_mode.into()) == FileType::Symlink;
+        (!is_link).then(|| self.real.join(name))
+    }
+}
+
+/// What the system can tell of paths without waiting for a disk. Of any other path it is undecided: then nothing that was
+/// asked of it counts, and [`Disk`] has to be asked everything anew.
+///
+/// It belongs to one call, and may take from one look what another of the same call needs.
+#[derive(Debug, Default)]
+pub(crate) struct AtOnce(Mutex<Seen>);
+
+#[derive(Debug, Default)]
+struct Seen {
+    undecided: bool,
+    /// The regular file that was found last, by its real path.
+    file: Option<PathBuf>,
+}
+
+impl AtOnce {
+    /// Whether every path could be told of.
+    pub(crate) fn is_decided(&self) -> bool {
+        !self.seen().undecided
+    }
+
+    /// Whether the path was the last to be looked at, and is a regular file.
+    pub(crate) fn is_file(&self, path: &Path) -> bool {
+        self.seen().file.as_deref() == Some(path)
+    }
+
+    fn seen(&self) -> MutexGuard<'_, Seen> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl RealPaths for AtOnce {
+    fn real_path(&self, path: &Path) -> Result<PathBuf, Unresolved> {
+        let mut seen = self.seen();
+        // A folder on the way to a file that no link leads to is no link either.
+        if seen.file.as_ref().is_some_and(|file| file != path && file.starts_with(path)) {
+            return Ok(path.to_owned());
+        }
+        let Some(is_file) = kind_without_links(path) else {
+            seen.undecided = true;
+            return Err(Unresolved { would_be: path.to_owned() });
+        };
+        seen.file = is_file.then(|| path.to_owned());
+        Ok(path.to_owned())
+    }
+}
+
+/// Whether the path names a regular file, if there is something, no part of the path is a link, and the system knows all
+/// that without looking at a disk. Such a path is its own real path.
+#[cfg(target_os = "linux")]
+fn kind_without_links(path: &Path) -> Option<bool> {
+    use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, ResolveFlags, StatxFlags, openat2, statx};
+
+    let is_plain =
+        path.is_absolute() && path.components().all(|part| matches!(part, Component::RootDir | Component::Normal(_)));
+    if !is_plain {
+        return None;
+    }
+    // Nothing is opened but the name: no pipe is waited for, and no device notices.
+    let flags = OFlags::PATH | OFlags::CLOEXEC;
+    let opened = openat2(CWD, path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS | ResolveFlags::CACHED).ok()?;
+    // What kind of thing it is never changes, so what the system remembers of it is true.
+    let status = statx(&opened, c"", AtFlags::EMPTY_PATH | AtFlags::STATX_DONT_SYNC, StatxFlags::TYPE).ok()?;
+    Some(FileType::from_raw_mode(status.stx_mode.into()) == FileType::RegularFile)
+}
+
+/// Other systems do not tell whether they would wait.
+#[cfg(not(target_os = "linux"))]
+fn kind_without_links(_: &Path) -> Option<bool> {
+    None
 }
 
 /// Where a path that does not resolve would lie: every link on the way that exists is followed, what does not exist is
@@ -89,6 +235,90 @@ mod tests {
         symlink(base.join("real"), base.join("link")).expect("a link");
 
         assert_eq!(Disk.real_path(&base.join("link")), Ok(base.join("real")));
+    }
+
+    #[test]
+    fn the_paths_of_a_call_resolve_as_each_of_them_does_alone() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let base = fs::canonicalize(folder.path()).expect("its real path");
+        fs::create_dir_all(base.join("real/deep")).expect("folders");
+        for file in ["real/a.ts", "real/b.ts", "real/deep/c.ts"] {
+            fs::write(base.join(file), "").expect("a file");
+        }
+        symlink(base.join("real"), base.join("link")).expect("a link");
+        symlink("a.ts", base.join("real/linked.ts")).expect("a link");
+        symlink("nowhere", base.join("real/dangling.ts")).expect("a link");
+        symlink("deep/..", base.join("real/round")).expect("a link");
+
+        let resolver = Resolver::default();
+        let paths = [
+            "real/a.ts",
+            "real/b.ts",
+            "link/a.ts",
+            "link/deep/c.ts",
+            "real/linked.ts",
+            "link/linked.ts",
+            "link",
+            "real/dangling.ts",
+            "real/missing.ts",
+            "missing/a.ts",
+            "missing/b.ts",
+            "real/a.ts/below",
+            "real/a.ts/",
+            "real/.",
+            "real/deep/../a.ts",
+            "real/..",
+            "link/round/a.ts",
+            "real/deep",
+            "real/deep/",
+            "link/deep/.",
+            "",
+        ];
+        for path in
+            paths.iter().chain(paths.iter().rev()).map(|path| base.join(path)).chain(["/".into(), "a.ts".into()])
+        {
+            assert_eq!(resolver.real_path(&path), Disk.real_path(&path), "{}", path.display());
+        }
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn what_can_be_told_at_once_is_what_the_disk_tells() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let base = fs::canonicalize(folder.path()).expect("its real path");
+        fs::create_dir_all(base.join("real/deep")).expect("folders");
+        fs::write(base.join("real/deep/a.ts"), "").expect("a file");
+        symlink(base.join("real"), base.join("link")).expect("a link");
+        symlink(base.join("real/deep/a.ts"), base.join("real/b.ts")).expect("a link");
+
+        for (path, is_file) in [("real/deep/a.ts", true), ("real/deep", false), ("real", false), ("", false)] {
+            let (path, at_once) = (base.join(path), AtOnce::default());
+            assert_eq!(at_once.real_path(&path), Disk.real_path(&path), "{}", path.display());
+            assert!(at_once.is_decided(), "it was just made, so the system knows it: {}", path.display());
+            assert_eq!(at_once.is_file(&path), is_file, "{}", path.display());
+        }
+        let undecided = ["link", "link/deep/a.ts", "real/b.ts", "missing", "real/deep/a.ts/below", "real/../real"];
+        for path in undecided.map(|path| base.join(path)).iter().map(PathBuf::as_path).chain([Path::new("real")]) {
+            let at_once = AtOnce::default();
+            assert!(at_once.real_path(path).is_err(), "{}", path.display());
+            assert!(!at_once.is_decided() && !at_once.is_file(path), "{}", path.display());
+        }
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn a_file_without_links_vouches_for_the_folders_on_its_way_and_for_nothing_else() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let base = fs::canonicalize(folder.path()).expect("its real path");
+        fs::create_dir(base.join("real")).expect("a folder");
+        fs::write(base.join("real/a.ts"), "").expect("a file");
+        symlink(base.join("real"), base.join("rea")).expect("a link");
+
+        let at_once = AtOnce::default();
+        assert!(at_once.real_path(&base.join("real/a.ts")).is_ok());
+        assert_eq!(at_once.real_path(&base.join("real")), Ok(base.join("real")));
+        assert!(at_once.real_path(&base.join("rea")).is_err(), "its name only begins like that of the folder");
+        assert!(!at_once.is_decided());
     }
 
     #[test]

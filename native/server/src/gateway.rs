@@ -8,12 +8,13 @@ use gateway_core::error::ToolError;
 use gateway_core::limits::Limits;
 use gateway_core::tools::Tool;
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 use crate::asks::Asks;
 use crate::call::{Answer, AskKey};
 use crate::editor::Editor;
 use crate::http::Access;
-use crate::lifecycle::Calls;
+use crate::lifecycle::{Calls, HeldPage};
 use crate::readiness::ReadyLanguages;
 use crate::session::Sessions;
 use crate::workspace::Workspace;
@@ -115,5 +116,9 @@ impl<E: Editor> Calls for Gateway<E> {
 
     async fn call(self: &Arc<Self>, tool: Tool, arguments: Value, envelope_bytes: usize) -> Result<Vec<u8>, ToolError> {
         self.answer(tool, arguments, envelope_bytes).await
+    }
+
+    fn call_at_once(&self, tool: Tool, arguments: &RawValue, envelope_bytes: usize) -> Option<HeldPage> {
+        self.answer_at_once(tool, arguments, envelope_bytes)
     }
 }

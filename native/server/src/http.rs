@@ -3,34 +3,35 @@
 //! The checks run in the order of D45: Host, Origin, bearer, path, method, media types, size, JSON, session, version.
 //! So whoever is turned away learns nothing that a later check would have told.
 
+use std::error::Error;
 use std::fmt;
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::Router;
-use axum::body::{Body, Bytes, HttpBody as _};
-use axum::extract::{Request, State};
-use axum::http::header::{
+use gateway_core::limits::MAX_REQUEST_BYTES;
+use http_body_util::{BodyExt as _, LengthLimitError, Limited};
+use hyper::body::{Body, Bytes};
+use hyper::header::{
     ACCEPT, ALLOW, AUTHORIZATION, CONNECTION, CONTENT_ENCODING, CONTENT_TYPE, EXPECT, HOST, HeaderMap, HeaderName,
     HeaderValue, ORIGIN, RETRY_AFTER, WWW_AUTHENTICATE,
 };
-use axum::http::request::Parts;
-use axum::http::{Method, StatusCode};
-use axum::response::{IntoResponse, Response};
-use gateway_core::limits::MAX_REQUEST_BYTES;
-use http_body_util::{BodyExt as _, LengthLimitError, Limited};
+use hyper::http::request::Parts;
+use hyper::http::uri::Authority;
+use hyper::{Method, Request, Response, StatusCode};
 use subtle::{Choice, ConstantTimeEq};
 use tokio::time::timeout;
 
+use crate::body::Pieces;
 use crate::lifecycle::{Calls, Crowd, Lifecycle, TooMany};
 use crate::places::Place;
-use crate::rpc::{self, Message};
+use crate::rpc::{self, Message, PlainCall};
 use crate::session::{Revision, SessionId, Sessions};
 
 const PATH: &str = "/mcp";
 const JSON: &str = "application/json";
 const EVENT_STREAM: &str = "text/event-stream";
+const PLAIN_TEXT: &str = "text/plain; charset=utf-8";
 const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
 const PROTOCOL_VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
 
@@ -64,27 +65,56 @@ impl fmt::Debug for Access {
     }
 }
 
-/// The one endpoint. Every request comes to one handler, so that the order of the checks is ours and no router's.
-pub fn router<G: Calls>(gateway: Arc<G>) -> Router {
-    Router::new().fallback(answer::<G>).with_state(Arc::new(Lifecycle::new(gateway)))
+/// An answer.
+pub type Answer = Response<Pieces>;
+
+/// The body of a request, from a connection or from anywhere else.
+pub trait RequestBody: Body<Data = Bytes, Error: Into<Box<dyn Error + Send + Sync>>> + Send + Unpin + 'static {}
+
+impl<B: Body<Data = Bytes, Error: Into<Box<dyn Error + Send + Sync>>> + Send + Unpin + 'static> RequestBody for B {}
+
+/// The one endpoint of a gateway. There is no router: the order of the checks is ours.
+pub struct Endpoint<G>(Arc<Lifecycle<G>>);
+
+impl<G> Clone for Endpoint<G> {
+    fn clone(&self) -> Self {
+        Self(Arc::clone(&self.0))
+    }
 }
 
-async fn answer<G: Calls>(State(lifecycle): State<Arc<Lifecycle<G>>>, request: Request) -> Response {
-    let (head, mut body) = request.into_parts();
-    match receive(&lifecycle, &head, &mut body).await {
-        Ok(response) => response,
-        Err(refusal) => {
-            tracing::debug!(status = refusal.status().as_u16(), reason = ?refusal, "refused a request");
-            discard(&head, body);
-            refusal.into_response()
+impl<G: Calls> Endpoint<G> {
+    /// The endpoint in front of `gateway`.
+    pub fn new(gateway: Arc<G>) -> Self {
+        Self(Arc::new(Lifecycle::new(gateway)))
+    }
+
+    /// Answers one request.
+    pub async fn answer<B: RequestBody>(&self, request: Request<B>) -> Answer {
+        self.answer_in(None, request).await
+    }
+
+    /// As [`Self::answer`], for a connection in a place that is told what it does.
+    pub(crate) async fn answer_in<B: RequestBody>(&self, place: Option<&Arc<Place>>, request: Request<B>) -> Answer {
+        let (head, mut body) = request.into_parts();
+        match receive(&self.0, place, &head, &mut body).await {
+            Ok(answer) => answer,
+            Err(refusal) => {
+                tracing::debug!(status = refusal.status().as_u16(), reason = ?refusal, "refused a request");
+                discard(&head, body);
+                refusal.answer()
+            }
         }
     }
 }
 
-async fn receive<G: Calls>(lifecycle: &Lifecycle<G>, head: &Parts, body: &mut Body) -> Result<Response, Refusal> {
+async fn receive<G: Calls, B: RequestBody>(
+    lifecycle: &Lifecycle<G>,
+    place: Option<&Arc<Place>>,
+    head: &Parts,
+    body: &mut B,
+) -> Result<Answer, Refusal> {
     let access = lifecycle.gateway().access();
     admit(head, &access)?;
-    let place = head.extensions.get::<Arc<Place>>();
     if let Some(place) = place {
         place.admit();
     }
@@ -92,11 +122,17 @@ async fn receive<G: Calls>(lifecycle: &Lifecycle<G>, head: &Parts, body: &mut Bo
     if head.method == Method::DELETE {
         sessions.end(session(&head.headers, sessions, access.fallback)?);
         tracing::info!("a client ended its session");
-        return Ok(StatusCode::NO_CONTENT.into_response());
+        return Ok(empty(StatusCode::NO_CONTENT));
     }
     admit_media_types(&head.headers)?;
     let bytes = read(body).await?;
     let _answering = place.map(Place::answering);
+    if let Some(call) = PlainCall::read(&bytes) {
+        let session = session(&head.headers, sessions, access.fallback)?;
+        if let Some(body) = lifecycle.receive_at_once(session, &call) {
+            return Ok(json(StatusCode::OK, body));
+        }
+    }
     let message = match Message::read(&bytes) {
         Ok(message) => message,
         Err(fault) => {
@@ -108,37 +144,50 @@ async fn receive<G: Calls>(lifecycle: &Lifecycle<G>, head: &Parts, body: &mut Bo
         && method == "initialize"
     {
         let (session, body) = lifecycle.initialize(id, params, access.fallback);
-        let mut response = json(StatusCode::OK, body);
+        let mut answer = json(StatusCode::OK, body);
         if let Some(id) = session.and_then(|session| HeaderValue::from_str(&session.to_string()).ok()) {
-            response.headers_mut().insert(SESSION_ID, id);
+            answer.headers_mut().insert(SESSION_ID, id);
         }
-        return Ok(response);
+        return Ok(answer);
     }
     let session = session(&head.headers, sessions, access.fallback)?;
     Ok(match lifecycle.receive(session, message).await {
         Ok(Some(body)) => json(StatusCode::OK, body),
-        Ok(None) => StatusCode::ACCEPTED.into_response(),
+        Ok(None) => empty(StatusCode::ACCEPTED),
         Err(TooMany { of, body }) => {
             let status = match of {
                 Crowd::Session => StatusCode::TOO_MANY_REQUESTS,
                 Crowd::Everybody => StatusCode::SERVICE_UNAVAILABLE,
             };
-            let mut response = json(status, body);
-            response.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static(RETRY_AFTER_SECONDS));
-            response
+            let mut answer = json(status, body);
+            answer.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static(RETRY_AFTER_SECONDS));
+            answer
         }
     })
 }
 
-fn json(status: StatusCode, body: Vec<u8>) -> Response {
-    (status, [(CONTENT_TYPE, JSON)], body).into_response()
+fn json(status: StatusCode, body: impl Into<Pieces>) -> Answer {
+    of_type(JSON, status, body.into())
+}
+
+fn of_type(content_type: &'static str, status: StatusCode, body: Pieces) -> Answer {
+    let mut answer = Response::new(body);
+    *answer.status_mut() = status;
+    answer.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
+    answer
+}
+
+fn empty(status: StatusCode) -> Answer {
+    let mut answer = Response::new(Pieces::default());
+    *answer.status_mut() = status;
+    answer
 }
 
 /// Host, Origin, bearer, path, method.
 fn admit(head: &Parts, access: &Access) -> Result<(), Refusal> {
     let host = only(&head.headers, &HOST).ok_or(Refusal::Host)?;
     // A request target in absolute form names a host of its own, which would take precedence.
-    let named = head.uri.authority().map(axum::http::uri::Authority::as_str);
+    let named = head.uri.authority().map(Authority::as_str);
     if !is_loopback(host) || !named.is_none_or(is_loopback) {
         return Err(Refusal::Host);
     }
@@ -250,7 +299,7 @@ fn is_wanted(range: &str) -> bool {
 }
 
 /// The whole body, if it is not too large and does not take too long.
-async fn read(body: &mut Body) -> Result<Bytes, Refusal> {
+async fn read<B: RequestBody>(body: &mut B) -> Result<Bytes, Refusal> {
     if body.size_hint().lower() > MAX_REQUEST_BYTES as u64 {
         return Err(Refusal::Size);
     }
@@ -265,7 +314,7 @@ async fn read(body: &mut Body) -> Result<Bytes, Refusal> {
 /// Reads the rest of a refused request's body while the answer is under way. A connection that is closed over unread
 /// bytes is reset, and then the client may never see why it was refused. A client that waits to be told to go on has
 /// sent nothing, and is not told.
-fn discard(head: &Parts, mut body: Body) {
+fn discard<B: RequestBody>(head: &Parts, mut body: B) {
     if body.is_end_stream() || head.headers.contains_key(EXPECT) {
         return;
     }
@@ -358,10 +407,13 @@ impl Refusal {
     }
 }
 
-impl IntoResponse for Refusal {
-    fn into_response(self) -> Response {
-        let mut response = (self.status(), self.text()).into_response();
-        let headers = response.headers_mut();
+impl Refusal {
+    fn answer(self) -> Answer {
+        let mut answer = match self.text() {
+            "" => empty(self.status()),
+            text => of_type(PLAIN_TEXT, self.status(), Bytes::from_static(text.as_bytes()).into()),
+        };
+        let headers = answer.headers_mut();
         if matches!(self, Self::Host | Self::Origin | Self::Bearer) {
             // Who may not come in does not keep the place of somebody who may.
             headers.insert(CONNECTION, HeaderValue::from_static("close"));
@@ -373,11 +425,8 @@ impl IntoResponse for Refusal {
             Self::Method => {
                 headers.insert(ALLOW, HeaderValue::from_static("POST, DELETE"));
             }
-            Self::NoSession => {
-                headers.remove(CONTENT_TYPE);
-            }
             _ => {}
         }
-        response
+        answer
     }
 }

@@ -2,9 +2,10 @@
 #![forbid(unsafe_code)]
 
 mod asks;
+pub mod body;
 mod call;
 pub mod catalog;
-mod disk;
+pub mod disk;
 pub mod editor;
 pub mod gateway;
 pub mod http;

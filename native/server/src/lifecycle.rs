@@ -1,19 +1,24 @@
 //! The methods of MCP and the life of a session (D40 to D42, D46).
 
 use std::future::Future;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use gateway_core::error::ToolError;
 use gateway_core::limits::Limits;
+use gateway_core::page::PageParts;
+use gateway_core::snapshots::Retained;
 use gateway_core::tools::Tool;
+use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 
+use crate::body::Pieces;
 use crate::catalog::catalog;
 use crate::http::Access;
-use crate::rpc::{self, Envelope, Fault, Id, Message};
+use crate::rpc::{self, Envelope, Fault, Id, Message, PlainCall};
 use crate::session::{Revision, SessionId, Sessions};
 
 /// How many calls may be under way. It is less than the number of connections, so that whoever calls then is told so.
@@ -49,6 +54,20 @@ pub trait Calls: Send + Sync + 'static {
         arguments: Value,
         envelope_bytes: usize,
     ) -> impl Future<Output = Result<Vec<u8>, ToolError>> + Send;
+
+    /// Answers a call that takes nothing but looking up what is held, without waiting for anything: as
+    /// [`Calls::call`] would, or not at all. The `arguments` are not checked yet, and hold no array.
+    fn call_at_once(&self, _tool: Tool, _arguments: &RawValue, _envelope_bytes: usize) -> Option<HeldPage> {
+        None
+    }
+}
+
+/// A page of a set that is held: how the payload begins and ends, and the items.
+pub struct HeldPage {
+    /// The page, less its items.
+    pub parts: PageParts,
+    /// What holds the items.
+    pub retained: Arc<Retained>,
 }
 
 /// The messages of all sessions, on their way to one gateway.
@@ -102,6 +121,22 @@ impl<G: Calls> Lifecycle<G> {
         });
         tracing::info!("a client began a session");
         (Some(session), rpc::success(id, result.to_string().as_bytes()))
+    }
+
+    /// Answers a call inside a session, if that takes no waiting and meets no error.
+    pub(crate) fn receive_at_once(&self, session: SessionId, call: &PlainCall<'_>) -> Option<Pieces> {
+        let tool = Tool::from_name(call.name)?;
+        if !self.gateway.sessions().is_initialized(session) {
+            return None;
+        }
+        let begun = Instant::now();
+        let envelope = Envelope::of_tool(&call.id);
+        let answer = || self.gateway.call_at_once(tool, call.arguments, envelope.bytes());
+        // A panic must not cost the connection. The call then goes the way of all others.
+        let page = catch_unwind(AssertUnwindSafe(answer)).ok()??;
+        let body = envelope.around_page(page);
+        log(tool, "answered", body.len(), begun);
+        Some(body)
     }
 
     /// Takes a message inside a session; the answer, if it wants one.
@@ -201,9 +236,13 @@ impl<G: Calls> Lifecycle<G> {
         });
         let outcome = body.as_ref().map_or_else(|error| error.code().as_str(), |_| "answered");
         let bytes = body.as_ref().map_or(0, Vec::len);
-        tracing::info!(tool = tool.name(), outcome, bytes, ms = begun.elapsed().as_millis(), "call");
+        log(tool, outcome, bytes, begun);
         Ok(body?)
     }
+}
+
+fn log(tool: Tool, outcome: &str, bytes: usize, begun: Instant) {
+    tracing::info!(tool = tool.name(), outcome, bytes, ms = begun.elapsed().as_millis(), "call");
 }
 
 fn list(id: &Id, params: &Map<String, Value>) -> Result<Vec<u8>, Fault> {

@@ -7,7 +7,7 @@ use gateway_core::keys::RequestKey;
 use gateway_core::location::{RawLocations, RawTargets};
 use gateway_core::page::WritePage;
 use gateway_core::position::Position;
-use gateway_core::roots::{AllowedRoots, Document};
+use gateway_core::roots::{AllowedRoots, Document, RealPaths};
 use gateway_core::snapshots::Retained;
 use gateway_core::tools::workspace_symbols::Query;
 use gateway_core::tools::{
@@ -16,14 +16,21 @@ use gateway_core::tools::{
 };
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 use crate::asks::Stage;
 use crate::call::{Opened, blocking};
-use crate::disk::Disk;
+use crate::disk::{AtOnce, Resolver};
 use crate::editor::{Editor, EditorError, Place};
 use crate::gateway::Gateway;
 use crate::readiness::Believed;
 use crate::workspace::Moment;
+
+/// The longest `uri` that the schemas accept.
+const MAX_URI_CHARACTERS: usize = 16_384;
+
+/// How many targets are looked up on the thread that serves connections, if the system knows them all.
+const MAX_TARGETS_AT_ONCE: usize = 16;
 
 /// What a call asks, whichever page of the answer it wants.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -95,6 +102,14 @@ impl Question {
     }
 }
 
+/// The arguments of a question for references that the tool's schema has not seen yet: nothing unless they are sure to
+/// fit it. They hold no array, which would pass for an object here.
+pub(crate) fn plain_references(tool: Tool, arguments: &RawValue) -> Option<references::Input> {
+    let input: references::Input = (tool == Tool::References).then(|| serde_json::from_str(arguments.get()).ok())??;
+    // The schema counts characters, which are no more than bytes.
+    (input.uri.len() <= MAX_URI_CHARACTERS).then_some(input)
+}
+
 impl<E: Editor> Gateway<E> {
     /// Asks the editor until its answer can be believed (D28), and canonicalizes that, for the workspace as it was just
     /// before.
@@ -105,21 +120,22 @@ impl<E: Editor> Gateway<E> {
                 let (opened, place) = self.open_at(uri, *position).await?;
                 let Believed { moment, answer: raw, belief } =
                     self.believed(&opened, stage, || editor.definition(&place)).await?;
-                whole(moment, move |roots| {
-                    check_unmoved(&opened.document, roots)?;
-                    definition::Answer::new(&raw, belief, roots, &Disk)
-                })
-                .await
+                let few = raw.items.len() <= MAX_TARGETS_AT_ONCE;
+                let canonicalize = move |roots: &AllowedRoots, real: &dyn RealPaths| {
+                    check_unmoved(&opened.document, roots, real)?;
+                    definition::Answer::new(&raw, belief, roots, real)
+                };
+                if few { whole_at_once(moment, canonicalize).await } else { whole(moment, canonicalize).await }
             }
             &Question::References { ref uri, position, include_declaration } => {
                 let (opened, place) = self.open_at(uri, position).await?;
                 let ask = || references(editor, &place, include_declaration);
                 let Believed { moment, answer, belief } = self.believed(&opened, stage, ask).await?;
                 let request = RequestKey::references(&opened.document.uri, position, include_declaration);
-                set(moment, request, move |roots| {
-                    check_unmoved(&opened.document, roots)?;
+                set(moment, request, move |roots, real| {
+                    check_unmoved(&opened.document, roots, real)?;
                     let (references, declarations) = answer;
-                    references::canonicalize(&references, &declarations, belief, roots, &Disk)
+                    references::canonicalize(&references, &declarations, belief, roots, real)
                 })
                 .await
             }
@@ -127,8 +143,8 @@ impl<E: Editor> Gateway<E> {
                 let (opened, place) = self.open_at(uri, *position).await?;
                 let Believed { moment, answer: raw, belief } =
                     self.believed(&opened, stage, || editor.hover(&place)).await?;
-                whole(moment, move |roots| {
-                    check_unmoved(&opened.document, roots)?;
+                whole_at_once(moment, move |roots, real| {
+                    check_unmoved(&opened.document, roots, real)?;
                     hover::Answer::new(&raw, belief)
                 })
                 .await
@@ -137,8 +153,8 @@ impl<E: Editor> Gateway<E> {
                 let opened = self.open(uri, None).await?;
                 let Believed { moment, answer: raw, belief } =
                     self.believed(&opened, stage, || editor.document_symbols(&opened.document.editor_uri)).await?;
-                whole(moment, move |roots| {
-                    check_unmoved(&opened.document, roots)?;
+                whole(moment, move |roots, real| {
+                    check_unmoved(&opened.document, roots, real)?;
                     document_symbols::Answer::new(&raw, belief, &opened.document.uri)
                 })
                 .await
@@ -149,7 +165,8 @@ impl<E: Editor> Gateway<E> {
                 let moment = self.admit_workspace().await?;
                 let raw = editor.workspace_symbols(query.as_str()).await?;
                 let request = RequestKey::workspace_symbols(query);
-                set(moment, request, move |roots| workspace_symbols::canonicalize(&raw, belief, roots, &Disk)).await
+                set(moment, request, move |roots, real| workspace_symbols::canonicalize(&raw, belief, roots, real))
+                    .await
             }
             Question::DiagnosticsDocument(diagnostics_document::Input { uri }) => {
                 let opened = self.open(uri, None).await?;
@@ -161,7 +178,7 @@ impl<E: Editor> Gateway<E> {
                 let moment = self.admit_workspace().await?;
                 let raw = editor.diagnostics().await?;
                 let request = RequestKey::workspace_diagnostics();
-                set(moment, request, move |roots| diagnostics_workspace::canonicalize(&raw, roots, &Disk)).await
+                set(moment, request, move |roots, real| diagnostics_workspace::canonicalize(&raw, roots, real)).await
             }
         }
     }
@@ -207,9 +224,9 @@ impl<E: Editor> Gateway<E> {
             let moment = self.moment_for(opened);
             let raw = self.editor().document_diagnostics(&document.editor_uri).await?;
             let (asked, shown) = (document.clone(), opened.shown && ready);
-            let answer = whole(moment, move |roots| {
-                check_unmoved(&asked, roots)?;
-                diagnostics_document::Answer::new(&raw, &asked.uri, shown, roots, &Disk)
+            let answer = whole(moment, move |roots, real| {
+                check_unmoved(&asked, roots, real)?;
+                diagnostics_document::Answer::new(&raw, &asked.uri, shown, roots, real)
             })
             .await;
             match answer {
@@ -225,8 +242,8 @@ impl<E: Editor> Gateway<E> {
 
 /// Checks that the name under which the editor was asked still leads where it led when the document was admitted.
 /// Somebody may have put a link in its way before the editor opened it, and then the answer is one about another file.
-fn check_unmoved(document: &Document, roots: &AllowedRoots) -> Result<(), ToolError> {
-    if roots.admit(&document.editor_uri, &Disk)? == *document { Ok(()) } else { Err(ToolError::OutsideRoots) }
+fn check_unmoved(document: &Document, roots: &AllowedRoots, real: &dyn RealPaths) -> Result<(), ToolError> {
+    if roots.admit(&document.editor_uri, real)? == *document { Ok(()) } else { Err(ToolError::OutsideRoots) }
 }
 
 /// The references at a place, with the definitions and declarations there if those are not wanted among them (D9).
@@ -247,22 +264,37 @@ fn input<T: DeserializeOwned>(arguments: Value) -> Result<T, ToolError> {
     serde_json::from_value(arguments).map_err(|_| ToolError::Internal)
 }
 
+/// Canonicalizes where it may wait for the disk.
 async fn whole<A: Whole + 'static>(
     moment: Moment,
-    canonicalize: impl FnOnce(&AllowedRoots) -> Result<A, ToolError> + Send + 'static,
+    canonicalize: impl FnOnce(&AllowedRoots, &dyn RealPaths) -> Result<A, ToolError> + Send + 'static,
 ) -> Result<(Moment, Canonical), ToolError> {
     let roots = Arc::clone(&moment.roots);
-    let answer = blocking(move || canonicalize(&roots)).await??;
+    let answer = blocking(move || canonicalize(&roots, &Resolver::default())).await??;
     Ok((moment, Canonical::Whole(Arc::new(answer))))
+}
+
+/// As [`whole`], but at once if the system knows every path that it takes. Most paths lead through no link, and to where
+/// somebody has just been.
+async fn whole_at_once<A: Whole + 'static>(
+    moment: Moment,
+    canonicalize: impl Fn(&AllowedRoots, &dyn RealPaths) -> Result<A, ToolError> + Send + 'static,
+) -> Result<(Moment, Canonical), ToolError> {
+    let disk = AtOnce::default();
+    let answer = canonicalize(&moment.roots, &disk);
+    if disk.is_decided() {
+        return Ok((moment, Canonical::Whole(Arc::new(answer?))));
+    }
+    whole(moment, canonicalize).await
 }
 
 async fn set(
     moment: Moment,
     request: RequestKey,
-    canonicalize: impl FnOnce(&AllowedRoots) -> Result<Retained, ToolError> + Send + 'static,
+    canonicalize: impl FnOnce(&AllowedRoots, &dyn RealPaths) -> Result<Retained, ToolError> + Send + 'static,
 ) -> Result<(Moment, Canonical), ToolError> {
     let roots = Arc::clone(&moment.roots);
-    let found = blocking(move || canonicalize(&roots)).await?;
+    let found = blocking(move || canonicalize(&roots, &Resolver::default())).await?;
     Ok((moment, Canonical::Set(request, found.map(Arc::new))))
 }
 
@@ -271,5 +303,135 @@ fn none_if_unavailable(answer: Result<RawTargets, EditorError>) -> Result<RawTar
     match answer {
         Err(EditorError::Unavailable) => Ok(RawTargets::default()),
         answer => answer,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+    use proptest::sample::select;
+
+    use super::*;
+    use crate::catalog::catalog;
+    use crate::rpc::{Message, PlainCall};
+
+    /// JSON texts of which the first ones are what a field may hold.
+    fn mostly(good: &'static [&'static str], bad: &'static [&'static str]) -> impl Strategy<Value = String> {
+        prop_oneof![9 => select(good), 1 => select(bad)].prop_map(str::to_owned)
+    }
+
+    fn coordinate() -> impl Strategy<Value = String> {
+        mostly(
+            &["0", "7", "4.0", "-0.0", "1e1", "2147483647"],
+            &["2147483648", "-1", "1.5", "1e30", "1e400", "null", "\"1\"", "true", "[1]", "{}", "01", ""],
+        )
+    }
+
+    fn object(fields: Vec<(&'static str, String)>) -> String {
+        let fields: Vec<String> = fields.into_iter().map(|(name, value)| format!("\"{name}\": {value}")).collect();
+        format!("{{{}}}", fields.join(","))
+    }
+
+    /// An object of these fields in any order, now and then with one of them missing or a further one.
+    fn fields(
+        known: Vec<(&'static str, BoxedStrategy<String>)>,
+        further: &'static [&'static str],
+    ) -> impl Strategy<Value = String> {
+        let known: Vec<_> = known.into_iter().map(|(name, value)| value.prop_map(move |value| (name, value))).collect();
+        let further = prop_oneof![
+            9 => Just(Vec::new()),
+            1 => vec((select(further), mostly(&["null", "{}"], &["[]", "1e400", "\"\\ud800\""])), 1..3),
+        ];
+        (known, further, 0..20_usize)
+            .prop_flat_map(|(mut fields, further, missing)| {
+                if missing < fields.len() {
+                    fields.remove(missing);
+                }
+                fields.extend(further);
+                Just(fields).prop_shuffle()
+            })
+            .prop_map(object)
+    }
+
+    fn position() -> impl Strategy<Value = String> {
+        let fields = fields(
+            vec![("line", coordinate().boxed()), ("character", coordinate().boxed())],
+            &["line", "character", "column"],
+        );
+        prop_oneof![20 => fields, 1 => Just("[1,2]".to_owned()), 1 => Just("null".to_owned())]
+    }
+
+    fn arguments() -> impl Strategy<Value = String> {
+        let uri = prop_oneof![
+            8 => mostly(&["\"file:///a.ts\"", "\"\"", "\"file:///é\""], &["\"\\u00e9\"", "null", "3", "\"\\ud800\""]),
+            1 => select(vec!["e", "é"]).prop_flat_map(|character| {
+                (16_380..16_390_usize).prop_map(move |count| format!("\"{}\"", character.repeat(count)))
+            }),
+        ];
+        let include = mostly(&["true", "false"], &["null", "\"true\"", "1"]);
+        let size = mostly(&["1", "100", "50.0", "1e30", "18446744073709551616"], &["0", "-1", "null", "0.5", "\"1\""]);
+        let cursor = mostly(&["null", "\"abc\"", "\"\""], &["1", "\"a\\nb\"", "[]"]);
+        fields(
+            vec![
+                ("uri", uri.boxed()),
+                ("position", position().boxed()),
+                ("includeDeclaration", include.boxed()),
+                ("pageSize", size.boxed()),
+                ("cursor", cursor.boxed()),
+            ],
+            &["uri", "cursor", "limit"],
+        )
+    }
+
+    fn body() -> impl Strategy<Value = String> {
+        let name = mostly(&["\"vscode.lsp.references\""], &["\"vscode.lsp.hover\"", "1", "\"vscode\\u002elsp\""]);
+        let params = fields(
+            vec![("name", name.boxed()), ("arguments", arguments().boxed())],
+            &["name", "arguments", "_meta", "task"],
+        );
+        fields(
+            vec![
+                ("jsonrpc", mostly(&["\"2.0\""], &["\"1.0\"", "2.0", "null"]).boxed()),
+                ("id", mostly(&["1", "-7", "\"x\""], &["null", "1.5", "{}", "\"\\n\"", "1e400"]).boxed()),
+                ("method", mostly(&["\"tools/call\""], &["\"tools/list\"", "\"ping\"", "null"]).boxed()),
+                ("params", params.boxed()),
+            ],
+            &["id", "method", "result", "extra"],
+        )
+    }
+
+    /// What a body asks, by the short way.
+    fn short(body: &str) -> Option<(Value, references::Input)> {
+        let call = PlainCall::read(body.as_bytes())?;
+        let input = plain_references(Tool::from_name(call.name)?, call.arguments)?;
+        Some((serde_json::to_value(&call.id).ok()?, input))
+    }
+
+    /// What a body asks, by the way of every message, with the tool's schema.
+    fn long(body: &str) -> Option<(Value, references::Input)> {
+        let Message::Request { id, method, mut params } = Message::read(body.as_bytes()).ok()? else { return None };
+        let tool = Tool::from_name(params.get("name")?.as_str()?).filter(|_| method == "tools/call")?;
+        let arguments = catalog().ok()?.admit(tool, params.remove("arguments")?).ok()?;
+        Some((serde_json::to_value(&id).ok()?, input(arguments).ok()?))
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(4_000))]
+
+        #[test]
+        fn what_is_read_the_short_way_is_read_the_same_the_long_way(body in body()) {
+            if let Some(read) = short(&body) {
+                prop_assert_eq!(Some(read), long(&body));
+            }
+        }
+    }
+
+    #[test]
+    fn what_clients_send_is_read_the_short_way() {
+        let body = r#"{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"vscode.lsp.references","arguments":
+            {"uri":"file:///a.ts","position":{"line":1,"character":4},"pageSize":100,"cursor":"eyJ2IjoyfQ"}}}"#;
+        assert!(short(body).is_some());
+        assert_eq!(short(body), long(body));
     }
 }

@@ -1,8 +1,13 @@
 //! JSON-RPC 2.0: reading one message, writing one answer. The numbers of JSON-RPC errors appear here and nowhere else.
 
 use gateway_core::error::{ErrorCode, ToolError};
-use serde::Serialize;
+use gateway_core::page::PageParts;
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
+
+use crate::body::{Pieces, held};
+use crate::lifecycle::HeldPage;
 
 /// Longest string that is accepted as the id of a request, in bytes of UTF-8 (D46).
 const MAX_ID_BYTES: usize = 1_024;
@@ -91,6 +96,50 @@ impl Message {
             Some(id) => Self::Request { id, method, params },
             None => Self::Notification { method, params },
         })
+    }
+}
+
+/// A `tools/call` as nearly all clients write it, read without a tree of values. Whatever is out of the ordinary is none:
+/// [`Message::read`] reads everything, and what is read here it would read as the same.
+pub(crate) struct PlainCall<'a> {
+    /// What the answer is to be marked with.
+    pub(crate) id: Id,
+    /// The tool's name.
+    pub(crate) name: &'a str,
+    /// The tool's arguments. They are only known to be JSON in form, and hold no array.
+    pub(crate) arguments: &'a RawValue,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PlainMessage<'a> {
+    jsonrpc: &'a str,
+    id: Value,
+    method: &'a str,
+    #[serde(borrow)]
+    params: PlainParams<'a>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PlainParams<'a> {
+    name: &'a str,
+    #[serde(borrow)]
+    arguments: &'a RawValue,
+}
+
+impl<'a> PlainCall<'a> {
+    /// The call that a request body is, if it is one and plain.
+    pub(crate) fn read(body: &'a [u8]) -> Option<Self> {
+        // No tool takes an array, and a list of its fields would pass for an object.
+        if body.contains(&b'[') {
+            return None;
+        }
+        let PlainMessage { jsonrpc, id, method, params } = serde_json::from_slice(body).ok()?;
+        if (jsonrpc, method) != ("2.0", "tools/call") {
+            return None;
+        }
+        Some(Self { id: Id::read(id).ok()?, name: params.name, arguments: params.arguments })
     }
 }
 
@@ -193,6 +242,13 @@ impl Envelope {
     /// How many bytes of the body are not the payload.
     pub(crate) fn bytes(&self) -> usize {
         self.before.len() + self.after.len()
+    }
+
+    /// The whole body with a page, whose items stay where they are held.
+    pub(crate) fn around_page(self, HeldPage { parts, retained }: HeldPage) -> Pieces {
+        let PageParts { before, items, after } = parts;
+        let (before, after) = (self.before + before, after + self.after);
+        Pieces::around(before.into_bytes(), held(retained, items), after.into_bytes())
     }
 
     /// The whole body.

@@ -1,25 +1,24 @@
 //! The listener: loopback only, bounded in connections and time, drained when it is told to stop.
 
+use std::convert::Infallible;
 use std::io;
 use std::net::Ipv4Addr;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::Router;
 use hyper::Request;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
-use hyper::service::{Service as _, service_fn};
+use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use hyper_util::service::TowerToHyperService;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpListener;
 use tokio::time::{Instant, sleep, timeout};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::http::router;
+use crate::http::Endpoint;
 use crate::lifecycle::Calls;
 use crate::places::{Place, Places};
 
@@ -83,7 +82,7 @@ impl Loopback {
 /// Serves until `shutdown`. Then no new connection is taken, the calls under way get a moment to end, and what is left
 /// is dropped.
 pub async fn serve<G: Calls>(listener: Loopback, gateway: Arc<G>, shutdown: CancellationToken) {
-    let router = router(gateway);
+    let endpoint = Endpoint::new(gateway);
     let places = Arc::new(Places::new(MAX_CONNECTIONS));
     let connections = TaskTracker::new();
     let abort = CancellationToken::new();
@@ -105,7 +104,7 @@ pub async fn serve<G: Calls>(listener: Loopback, gateway: Arc<G>, shutdown: Canc
                 if let Err(error) = stream.set_nodelay(true) {
                     tracing::debug!(%error, "TCP_NODELAY could not be set");
                 }
-                let conversation = converse_in(stream, router.clone(), Some(Arc::clone(&place)), shutdown.clone());
+                let conversation = converse_in(stream, endpoint.clone(), Some(Arc::clone(&place)), shutdown.clone());
                 let abort = abort.clone();
                 connections.spawn(async move {
                     tokio::select! {
@@ -138,24 +137,25 @@ pub async fn serve<G: Calls>(listener: Loopback, gateway: Arc<G>, shutdown: Canc
 }
 
 /// Answers the requests of one connection until it ends, or until `shutdown` and the end of the request under way.
-pub async fn converse<S>(stream: S, router: Router, shutdown: CancellationToken)
+pub async fn converse<G: Calls, S>(stream: S, endpoint: Endpoint<G>, shutdown: CancellationToken)
 where
     S: AsyncRead + AsyncWrite + Unpin,
 {
-    converse_in(stream, router, None, shutdown).await;
+    converse_in(stream, endpoint, None, shutdown).await;
 }
 
 /// As [`converse`], in a place that is told what the connection does.
-async fn converse_in<S>(stream: S, router: Router, place: Option<Arc<Place>>, shutdown: CancellationToken)
-where
+async fn converse_in<G: Calls, S>(
+    stream: S,
+    endpoint: Endpoint<G>,
+    place: Option<Arc<Place>>,
+    shutdown: CancellationToken,
+) where
     S: AsyncRead + AsyncWrite + Unpin,
 {
-    let router = TowerToHyperService::new(router);
-    let service = service_fn(move |mut request: Request<Incoming>| {
-        if let Some(place) = &place {
-            request.extensions_mut().insert(Arc::clone(place));
-        }
-        router.call(request)
+    let service = service_fn(|request: Request<Incoming>| {
+        let (endpoint, place) = (endpoint.clone(), place.clone());
+        async move { Ok::<_, Infallible>(endpoint.answer_in(place.as_ref(), request).await) }
     });
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())

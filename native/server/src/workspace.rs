@@ -8,11 +8,11 @@ use gateway_core::cursor::Cursor;
 use gateway_core::epochs::{Epoch, EpochHistory, Epochs, Remembered};
 use gateway_core::error::ToolError;
 use gateway_core::keys::{RequestKey, SnapshotKey};
-use gateway_core::roots::AllowedRoots;
+use gateway_core::roots::{AllowedRoots, Document};
 use gateway_core::snapshots::{Retained, Snapshots};
 use gateway_core::tools::Tool;
 
-use crate::disk::Disk;
+use crate::disk::{AtOnce, Disk};
 
 /// Stands in for the fingerprint of a set that could not be made, such as one with too many items.
 const NO_SET: u64 = 0;
@@ -72,6 +72,21 @@ impl Workspace {
     /// The workspace as last known, without looking at the disk.
     pub(crate) fn now(&self) -> Moment {
         self.state().now.clone()
+    }
+
+    /// The document at `uri` and the workspace as it is now, if the system can tell without waiting for a disk that it is a regular file inside the roots
+    /// in force, and that these are all where they were when they were configured.
+    pub(crate) fn admit_at_once(&self, uri: &str) -> Option<(Moment, Document)> {
+        let (configured, now) = {
+            let state = self.state();
+            (Arc::clone(&state.configured), state.now.clone())
+        };
+        if !Arc::ptr_eq(&configured, &now.roots) && configured != now.roots {
+            return None;
+        }
+        let disk = AtOnce::default();
+        let document = configured.admit(uri, &disk).ok().filter(|document| disk.is_file(&document.real_path))?;
+        (configured.are_all_in_place(&disk) && disk.is_decided()).then_some((now, document))
     }
 
     /// Looks whether the roots are still where they were when they were configured, and returns the workspace as it is

@@ -9,7 +9,7 @@ use crate::cursor::Cursor;
 use crate::error::ToolError;
 use crate::limits::MAX_REFERENCES_ITEMS_TOTAL;
 use crate::location::{RawLocations, RawTargets};
-use crate::page::{Page, PageSize, ResponseBudget};
+use crate::page::{Page, PageParts, PageSize, ResponseBudget};
 use crate::position::Position;
 use crate::roots::{AllowedRoots, RealPaths};
 use crate::snapshots::Retained;
@@ -58,9 +58,20 @@ pub fn page(
     size: PageSize,
     budget: ResponseBudget,
 ) -> Result<Vec<u8>, ToolError> {
+    let PageParts { before, items, after } = page_parts(retained, cursor, size, budget)?;
+    Ok([before.as_bytes(), &retained.set.json()[items], after.as_bytes()].concat())
+}
+
+/// As [`page`], with the items left where they are held.
+pub fn page_parts(
+    retained: &Retained,
+    cursor: &Cursor,
+    size: PageSize,
+    budget: ResponseBudget,
+) -> Result<PageParts, ToolError> {
     let summarize = |items, more| {
         let &Retained { left_out, belief, .. } = retained;
         format!("Returned {}{}{left_out}{belief}.", counted(items, "reference", "references"), next_page(more))
     };
-    Page::new(&retained.set, cursor, size, summarize)?.payload(budget)
+    Page::new(&retained.set, cursor, size, summarize)?.parts(budget)
 }
