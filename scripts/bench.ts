@@ -1,6 +1,6 @@
 // `npm run bench`: what the gateway costs, as ratios within one run. `-- --json FILE` writes the rows as well. `-- --quick`
-// takes a minute at most, with fewer calls and a single process where memory is looked at, and leaves docs/PERFORMANCE.md
-// as it is.
+// takes a minute at most, with fewer calls, a single process where memory is looked at and no VS Code, and leaves
+// docs/PERFORMANCE.md as it is.
 
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -10,6 +10,7 @@ import { measureManyCalls, measureRetainedSets } from "./bench/memory.ts";
 import { measurePaging } from "./bench/paging.ts";
 import { performanceDocument } from "./bench/performance.ts";
 import { Project } from "./bench/project.ts";
+import { measureRealVsCode } from "./bench/real-vscode.ts";
 import { measureReferences } from "./bench/references.ts";
 import { buildRustBench } from "./bench/rust.ts";
 import { isMet, ROUNDS, type Row, table, written } from "./bench/table.ts";
@@ -33,7 +34,8 @@ await command(async () => {
     );
     const calls = { before: 10_000, after: values.quick ? 50_000 : 1_000_000 };
     const manyCalls = await step("Memory after many calls", () => measureManyCalls(project, calls));
-    const rows: Row[] = [...paging.rows, ...references, ...wholeCalls, ...retainedSets, ...manyCalls];
+    const realVsCode = values.quick ? [] : await step("A real VS Code", measureRealVsCode);
+    const rows: Row[] = [...paging.rows, ...references, ...wholeCalls, ...realVsCode, ...retainedSets, ...manyCalls];
     process.stdout.write(`${table(rows)}\n\n`);
     for (const { connections, perSecond } of paging.floor) {
       const noun = connections === 1 ? "connection" : "connections";
