@@ -55,12 +55,16 @@ struct Held {
     last_used: Duration,
 }
 
+/// What it takes to hold a set besides the set itself: its key, twice, and the places in the cache. Without it, sets of
+/// nothing would weigh nothing, and there could be any number of them.
+const HELD_BYTES: usize = 512;
+
 #[derive(Debug)]
 struct ByWeight;
 
 impl WeightScale<SnapshotKey, Held> for ByWeight {
     fn weight(&self, _: &SnapshotKey, held: &Held) -> usize {
-        held.retained.set.weight()
+        held.retained.set.weight().saturating_add(HELD_BYTES)
     }
 }
 
@@ -137,7 +141,7 @@ mod tests {
     #[test]
     fn the_set_used_longest_ago_makes_room() {
         let mut snapshots = Snapshots::default();
-        let quarter = MAX_SNAPSHOTS_BYTES / 4 - 2;
+        let quarter = MAX_SNAPSHOTS_BYTES / 4 - HELD_BYTES - 2;
         for name in ["a", "b", "c", "d"] {
             snapshots.retain(key(name), of_weight(quarter), NOW).unwrap();
         }
@@ -156,6 +160,23 @@ mod tests {
             snapshots.retain(key(&name.to_string()), of_weight(100), NOW).unwrap();
         }
         assert!(snapshots.get(&key("0"), NOW).is_some());
+    }
+
+    #[test]
+    fn sets_of_nothing_do_not_pile_up() {
+        let mut snapshots = Snapshots::default();
+        let nothing = Retained {
+            set: CanonicalSet::encode::<u32>([]).unwrap(),
+            left_out: LeftOut::default(),
+            belief: Belief::default(),
+        };
+        let nothing = Arc::new(nothing);
+        for name in 0..200_000 {
+            snapshots.retain(key(&name.to_string()), Arc::clone(&nothing), NOW).unwrap();
+        }
+        assert!(snapshots.held.len() <= 131_072, "{} are held", snapshots.held.len());
+        assert!(snapshots.get(&key("199999"), NOW).is_some());
+        assert!(snapshots.get(&key("0"), NOW).is_none());
     }
 
     #[test]
