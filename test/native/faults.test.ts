@@ -14,7 +14,7 @@ const INTERNAL = "MCP_LSP_GATEWAY/INTERNAL";
 const DENIED = "MCP_LSP_GATEWAY/WORKSPACE_DENIED";
 
 /** What may be left after ten thousand faulty calls: what allocators keep, and not what calls leave. */
-const MOST_LEFT = 24 * 1024 * 1024;
+const MOST_LEFT = 40 * 1024 * 1024;
 
 const reference = (uri: string, line: number) => ({
   uri,
