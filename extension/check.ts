@@ -15,7 +15,7 @@ import type { Endpoint } from "./clients.ts";
 import type { State } from "./lifecycle.ts";
 import { nameOf } from "./log.ts";
 import { type Outcome, OwnClient } from "./own-client.ts";
-import { remedyFor, whyNot } from "./remedies.ts";
+import { offer, type Remedy, remedyFor, whyNot } from "./remedies.ts";
 
 /** The scheme and the path of the report, which is a document that nobody can save. */
 const SCHEME = "mcp-lsp-gateway";
@@ -73,19 +73,11 @@ export class Check implements vscode.TextDocumentContentProvider, vscode.Disposa
 
   async #offerCopy(findings: Findings): Promise<void> {
     const message = headline(findings, nextSteps(findings).length).replaceAll("*", "");
-    const copy = "Copy for a Bug Report";
-    const { kind } = this.#parts.state();
-    const remedy = kind === "running" ? undefined : remedyFor({ kind } as Parameters<typeof remedyFor>[0]);
-    const chosen = await vscode.window.showInformationMessage(
-      message,
-      ...(remedy === undefined ? [] : [remedy.title]),
-      copy,
-    );
-    if (chosen === copy) {
-      await this.copy();
-    } else if (remedy !== undefined && chosen === remedy.title) {
-      await vscode.commands.executeCommand(remedy.command, ...(remedy.arguments ?? []));
-    }
+    const copy: Remedy = { title: "Copy for a Bug Report", command: "mcpLspGateway.copyCheck" };
+    const state = this.#parts.state();
+    const offered = state.kind === "running" ? [copy] : [remedyFor(state), copy];
+    const answer = vscode.window.showInformationMessage(message, ...offered.map(({ title }) => title));
+    await offer(answer, ...offered);
   }
 
   #look(): PromiseLike<Findings> {

@@ -118,6 +118,15 @@ describe("commands, status bar and check", () => {
     await window.notification("7 of 7 tools answered; nothing has to be done.");
   });
 
+  test("the check of a gateway that is paused says so, and the button of its message resumes it", async () => {
+    await start(window, "mcpLspGateway.pause");
+    await window.status(/MCP paused/);
+    await start(window, "mcpLspGateway.checkWorkspace");
+    await window.answerNotification("The gateway is not running.", "Resume");
+    await window.status(/MCP \d+/);
+    assert.equal(await statusFor(configuration.url, configuration.token), 200);
+  });
+
   test("paused, nothing listens, and the menu of the status bar resumes on the same port, after a reload as well", async () => {
     await statusItem(window).click();
     await pick(window, "Pause");
@@ -159,7 +168,8 @@ describe("commands, status bar and check", () => {
 });
 
 function statusItem(window: EditorWindow) {
-  return window.page.locator(".statusbar-item", { hasText: /^\s*MCP/ }).first();
+  // Messages of the gateway stand in the status bar as well, and begin with its name.
+  return window.page.locator(".statusbar-item", { hasText: /^\s*MCP (\d+|paused)$/ });
 }
 
 /** Runs a command and does not wait for it, as it may ask the person. */
