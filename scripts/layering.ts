@@ -53,7 +53,7 @@ const RULES: readonly Rule[] = [
   {
     says: "JSON-RPC numbers are in native/server/src/rpc.rs only",
     line: /-32[67]\d\d/,
-    within: (file) => /^native\/\w+\/src\/.*\.rs$/.test(file) && file !== "native/server/src/rpc.rs",
+    within: (file) => /^native\/(core|server|addon)\/src\/.*\.rs$/.test(file) && file !== "native/server/src/rpc.rs",
   },
 ];
 
