@@ -13,12 +13,14 @@ use gateway_core::epochs::Epoch;
 use gateway_core::error::{ErrorCode, ToolError};
 use gateway_core::hover::{RawHoverFragment, RawHovers};
 use gateway_core::location::{RawLocation, RawLocations, RawTarget, RawTargets};
+use gateway_core::page::PageParts;
 use gateway_core::symbol::{RawDocumentSymbol, RawDocumentSymbols};
 use gateway_core::tools::Tool;
 use gateway_server::editor::EditorError;
 use gateway_server::gateway::Gateway;
-use gateway_server::lifecycle::Calls;
+use gateway_server::lifecycle::{Calls, HeldPage};
 use gateway_server::session::Sessions;
+use serde_json::value::to_raw_value;
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
@@ -29,17 +31,33 @@ impl Bench {
     }
 
     async fn references(&self, changes: Value) -> Result<Value, ToolError> {
+        self.call(Tool::References, self.about_references(&changes)).await
+    }
+
+    fn about_references(&self, changes: &Value) -> Value {
         let mut arguments =
             json!({ "uri": self.uri("a.ts"), "position": { "line": 0, "character": 0 }, "includeDeclaration": true });
         for (name, value) in changes.as_object().expect("an object") {
             arguments[name] = value.clone();
         }
-        self.call(Tool::References, arguments).await
+        arguments
     }
 
+    /// Whatever is answered at once is what the call is answered with.
     async fn call(&self, tool: Tool, arguments: Value) -> Result<Value, ToolError> {
-        let payload = self.gateway.call(tool, arguments, 100).await?;
-        Ok(serde_json::from_slice(&payload).expect("the payload is JSON"))
+        let at_once = self.at_once(tool, &arguments);
+        let payload = self.gateway.call(tool, arguments, 100).await;
+        if at_once.is_some() {
+            assert_eq!(at_once.as_ref(), payload.as_ref().ok());
+        }
+        Ok(serde_json::from_slice(&payload?).expect("the payload is JSON"))
+    }
+
+    fn at_once(&self, tool: Tool, arguments: &Value) -> Option<Vec<u8>> {
+        let arguments = to_raw_value(arguments).expect("JSON");
+        let HeldPage { parts, retained } = self.gateway.call_at_once(tool, &arguments, 100)?;
+        let PageParts { before, items, after } = parts;
+        Some([before.as_bytes(), &retained.set.json()[items], after.as_bytes()].concat())
     }
 
     /// The cursor of the second page of two references, at one a page.
@@ -260,6 +278,42 @@ async fn a_cursor_whose_set_is_forgotten_is_stale() {
     }
 
     assert_eq!(bench.references(json!({ "cursor": old })).await, Err(stale(&[])));
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_held_page_is_answered_at_once_while_nothing_is_out_of_the_ordinary() {
+    let bench = Bench::new();
+    let cursor = bench.cursor().await;
+    let about = |changes: &Value| bench.at_once(Tool::References, &bench.about_references(changes));
+    let page = || about(&json!({ "cursor": cursor }));
+    let (document, aside, moved) =
+        (bench.root.join("a.ts"), bench.root.join("b.ts"), bench.root.with_file_name("moved"));
+    assert!(page().is_some());
+
+    assert_eq!(about(&json!({})), None, "the editor has to be asked");
+    assert_eq!(about(&json!({ "cursor": cursor, "position": { "line": 1, "character": 0 } })), None);
+    assert_eq!(about(&json!({ "cursor": cursor, "limit": 1 })), None);
+    fs::rename(&document, &aside).expect("moved");
+    assert_eq!(page(), None, "the document is gone");
+    std::os::unix::fs::symlink(&aside, &document).expect("a link");
+    assert_eq!(page(), None, "the document is a link");
+    fs::remove_file(&document).expect("removed");
+    fs::create_dir(&document).expect("a folder");
+    assert_eq!(page(), None, "the document is a folder");
+    fs::remove_dir(&document).expect("removed");
+    fs::rename(&aside, &document).expect("moved back");
+    assert!(page().is_some());
+
+    fs::rename(&bench.root, &moved).expect("moved");
+    std::os::unix::fs::symlink(&moved, &bench.root).expect("a link");
+    assert_eq!(page(), None, "the root is a link");
+    fs::remove_file(&bench.root).expect("removed");
+    fs::rename(&moved, &bench.root).expect("moved back");
+    assert!(page().is_some());
+
+    bench.gateway.bump(Epoch::Text);
+    assert_eq!(page(), None, "the cursor is stale");
 }
 
 #[tokio::test]
