@@ -1,7 +1,7 @@
 //! The real file system behind core's [`RealPaths`].
 
 use std::collections::{HashMap, VecDeque};
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -30,6 +30,7 @@ impl RealPaths for Disk {
 pub struct Resolver(Mutex<Folders>);
 
 #[derive(Debug, Default)]
+#[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "elsewhere nothing is kept"))]
 struct Folders {
     /// The real path of each folder that was met, if it has one.
     real: HashMap<PathBuf, Option<PathBuf>>,
@@ -72,6 +73,7 @@ impl Folders {
 
 /// A folder whose names are looked up without walking to it each time.
 #[derive(Debug)]
+#[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "elsewhere nothing is kept"))]
 struct Folder {
     path: PathBuf,
     real: PathBuf,
@@ -89,7 +91,7 @@ impl Folder {
         Some(Self { path: path.to_owned(), real: real.to_owned(), opened })
     }
 
-    fn real_path_of(&self, name: &OsStr) -> Option<PathBuf> {
+    fn real_path_of(&self, name: &std::ffi::OsStr) -> Option<PathBuf> {
         use rustix::fs::{AtFlags, FileType, StatxFlags, statx};
 
         let status = statx(&self.opened, name, AtFlags::SYMLINK_NOFOLLOW, StatxFlags::TYPE).ok()?;
