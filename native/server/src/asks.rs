@@ -114,7 +114,7 @@ impl<K: Eq, T: Clone + Send + Sync + 'static> Asks<K, T> {
             return Waiter::new(ask);
         }
         let ask = Arc::new(Ask::begin(begin));
-        let waiter = Waiter::new(&ask);
+        let waiter = Waiter { ask: Arc::clone(&ask) };
         asks.retain(|(known, _)| *known != key);
         asks.push((key, ask));
         waiter
@@ -149,7 +149,8 @@ impl<T: Send + Sync + 'static> Ask<T> {
         F: Future<Output = Result<T, ToolError>> + Send + 'static,
     {
         let (sender, answer) = watch::channel(None);
-        let (stage, waiting) = (Arc::<Stage>::default(), Arc::<AtomicUsize>::default());
+        // Whoever begins it waits for it, also if it is answered before they get to that.
+        let (stage, waiting) = (Arc::<Stage>::default(), Arc::new(AtomicUsize::new(1)));
         let asking = begin(Arc::clone(&stage));
         let still_waiting = Arc::clone(&waiting);
         let task = tokio::spawn(async move {
@@ -219,6 +220,16 @@ mod tests {
         assert_eq!(asks.join("a", |_| async { Ok(1) }).answer().await, Ok(1));
         assert_eq!(asks.take_late(&"a"), None);
         assert_eq!(asks.join("a", |_| async { Ok(2) }).answer().await, Ok(2));
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn an_ask_that_is_answered_while_it_is_begun_is_not_late() {
+        let asks = Answers::default();
+        for _ in 0..10_000 {
+            let waiter = asks.join("a", |_| async { Ok(1) });
+            assert_eq!(waiter.answer().await, Ok(1));
+            assert_eq!(asks.take_late(&"a"), None);
+        }
     }
 
     #[tokio::test]
