@@ -13,8 +13,11 @@ const CAP_EXCEEDED = "MCP_LSP_GATEWAY/CAP_EXCEEDED";
 const INTERNAL = "MCP_LSP_GATEWAY/INTERNAL";
 const DENIED = "MCP_LSP_GATEWAY/WORKSPACE_DENIED";
 
-/** What may be left after ten thousand faulty calls: what allocators keep, and not what calls leave. */
-const MOST_LEFT = 40 * 1024 * 1024;
+/**
+ * What may be left after ten thousand faulty calls. V8 and malloc keep up to some 40 MB of what they once had, differing
+ * from run to run; a call that left as much as its answer or its connection would leave more.
+ */
+const MOST_LEFT = 64 * 1024 * 1024;
 
 const reference = (uri: string, line: number) => ({
   uri,
