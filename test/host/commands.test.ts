@@ -3,7 +3,15 @@ import { rmSync } from "node:fs";
 import { after, before, describe, test } from "node:test";
 import type { ClientConfiguration } from "../../scripts/handover.ts";
 import type { EditorWindow, RealVsCode } from "../../scripts/real-vscode.ts";
-import { connect, copyWorkspace, eventually, openGateway, startEditor, statusFor } from "./gateway-window.ts";
+import {
+  connect,
+  copyWorkspace,
+  eventually,
+  initialize,
+  openGateway,
+  startEditor,
+  statusFor,
+} from "./gateway-window.ts";
 
 describe("commands, status bar and check", () => {
   let folder: string;
@@ -227,20 +235,7 @@ async function pick(window: EditorWindow, label: string): Promise<void> {
 
 /** The revision that a client which asks for 2025-06-18 is answered with. */
 async function revisionFor({ url, token }: ClientConfiguration): Promise<string> {
-  const response = await fetch(url, {
-    method: "POST",
-    headers: {
-      Authorization: `Bearer ${token}`,
-      "Content-Type": "application/json",
-      Accept: "application/json, text/event-stream",
-    },
-    body: JSON.stringify({
-      jsonrpc: "2.0",
-      id: 1,
-      method: "initialize",
-      params: { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "test", version: "1" } },
-    }),
-  });
+  const response = await initialize(url, token, "2025-06-18");
   const { result } = (await response.json()) as { result: { protocolVersion: string } };
   return result.protocolVersion;
 }

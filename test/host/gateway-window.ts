@@ -58,11 +58,16 @@ export function copyWorkspace(): string {
 
 /** The HTTP status that a client with this token gets for a first request. */
 export function statusFor(url: string, token: string): Promise<number> {
-  return onceListening(() => askForStatus(url, token));
+  return onceListening(async () => {
+    const response = await initialize(url, token, "2025-11-25");
+    await response.arrayBuffer();
+    return response.status;
+  });
 }
 
-async function askForStatus(url: string, token: string): Promise<number> {
-  const response = await fetch(url, {
+/** What a client with this token gets for a first request that asks for this revision of MCP. */
+export function initialize(url: string, token: string, protocolVersion: string): Promise<Response> {
+  return fetch(url, {
     method: "POST",
     headers: {
       Authorization: `Bearer ${token}`,
@@ -74,14 +79,12 @@ async function askForStatus(url: string, token: string): Promise<number> {
       id: 1,
       method: "initialize",
       params: {
-        protocolVersion: "2025-11-25",
+        protocolVersion,
         capabilities: {},
         clientInfo: { name: manifest.name, version: manifest.version },
       },
     }),
   });
-  await response.arrayBuffer();
-  return response.status;
 }
 
 /**
