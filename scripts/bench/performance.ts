@@ -129,9 +129,9 @@ threads to sleep and waking them, and a quarter went into allocating and copying
   size are slow to allocate: copying and allocating fell from 7.6 to 3.4 microseconds for each page.
 - No router and no middleware stand before the one endpoint.
 
-On a machine that others used as well, pages came 0.65, 0.59 and 0.65 times as fast as from the floor over 1, 16 and 64
-connections, with a p99 of 0.90, in the best of several short runs after these changes; in others as little as 0.3 to 0.5,
-as in the table, and there the floor differs from itself by as much.
+When nobody else used the machine, pages came 0.71, 0.57 and 0.62 times as fast as from the floor over 1, 16 and 64
+connections, with a p99 of 1.6; when others did, 0.3 to 0.65 times with a p99 of 0.9 to 2.5, and there the floor differs
+from itself by as much.
 
 **A page: what is left.** A page now takes the server 2.7 times the processor time that it takes the floor, where at first
 JavaScript's thread not counted it was about six times (23.6 microseconds against 8.6, on a machine busy with other work,
@@ -159,16 +159,16 @@ Growing from 1,000 references to 20,000, packing costs no more for each. Rust's 
 1,000 is encoded into memory that the allocator has at hand and that the processor's caches hold, one of 20,000 into 3.3 MB
 that the kernel has to hand out page by page.
 
-**A real VS Code.** With a stand-in for the extension's own code, which answers at once, a hover takes the gateway 0.08 to 0.14 ms
-from request to answer (p50, on a busy machine). Inside VS Code, opening a document that is open takes 0.001 to 0.02 ms, and
-the look at its file's stamp on the disk 0.01 to 0.06. What is left, though not measured by itself, is a question that comes before each one about
-TypeScript or JavaScript: whether the language server has loaded the project (D28), since it may have started anew since
-the last call. It takes the same way through VS Code and TypeScript's server as the question itself, so it costs about as
-much as an answer that is quick to give: 1.4 ms for a definition and 1.5 for a hover in one run, several times that in
-others, when VS Code's own hover took 16 to 40 ms. To meet the bar, the two would have to be asked at once,
-which needs a proof that an answer given meanwhile is never one of a project that is still loading. The event loop was
-later by 0.2, 0.7 and 3.9 ms at p99 in three runs: the two processors were shared with a dozen other processes, and the
-rounds differ by more than the bar.
+**A real VS Code.** With a stand-in for the extension's own code, which answers at once, a hover takes the gateway 0.08
+to 0.14 ms from request to answer (p50, on a busy machine). Inside VS Code, opening a document that is open takes 0.001
+to 0.02 ms, and the look at its file's stamp on the disk 0.01 to 0.06. What is left, though not measured by itself, is a
+question that comes before each one about TypeScript or JavaScript: whether the language server has loaded the project
+(D28), since it may have started anew since the last call. It takes the same way through VS Code and TypeScript's server
+as the question itself, so it costs about as much as an answer that is quick to give: 1.4 ms for a definition and 1.1
+for a hover when nobody else used the machine, several times that when others did and VS Code's own hover took 16 to 40
+ms. To meet the bar, the two would have to be asked at once, which needs a proof that an answer given meanwhile is never
+one of a project that is still loading. The event loop was no later at p99 than beside the floor; by 0.2, 0.7 and 3.9 ms
+in three runs in which a dozen other processes shared the two processors, and the rounds differed by more than the bar.
 
 **A million calls.** After ordinary collections, tens of megabytes more stayed resident while neither JavaScript's heap nor
 the native one had grown: V8 keeps pages that it has emptied in a pool. The benchmark therefore collects as V8 does when
