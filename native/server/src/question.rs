@@ -31,6 +31,8 @@ const MAX_URI_CHARACTERS: usize = 16_384;
 
 /// How many targets are looked up on the thread that serves connections, if the system knows them all.
 const MAX_TARGETS_AT_ONCE: usize = 16;
+/// How many bytes of hovers are put in order there.
+const MAX_TEXT_AT_ONCE: usize = 65_536;
 
 /// What a call asks, whichever page of the answer it wants.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -143,11 +145,12 @@ impl<E: Editor> Gateway<E> {
                 let (opened, place) = self.open_at(uri, *position).await?;
                 let Believed { moment, answer: raw, belief } =
                     self.believed(&opened, stage, || editor.hover(&place)).await?;
-                whole_at_once(moment, move |roots, real| {
+                let little = raw.strings.iter().map(String::len).sum::<usize>() <= MAX_TEXT_AT_ONCE;
+                let canonicalize = move |roots: &AllowedRoots, real: &dyn RealPaths| {
                     check_unmoved(&opened.document, roots, real)?;
                     hover::Answer::new(&raw, belief)
-                })
-                .await
+                };
+                if little { whole_at_once(moment, canonicalize).await } else { whole(moment, canonicalize).await }
             }
             Question::DocumentSymbols(document_symbols::Input { uri }) => {
                 let opened = self.open(uri, None).await?;

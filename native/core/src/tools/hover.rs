@@ -1,5 +1,7 @@
 //! `vscode.lsp.hover` (contract section 7.3).
 
+use std::collections::HashSet;
+
 use serde::{Deserialize, Serialize};
 
 use super::{Whole, trimmed};
@@ -56,9 +58,15 @@ impl Answer {
     pub fn new(raw: &RawHovers, belief: Belief) -> Result<Self, ToolError> {
         let mut fragments = Vec::new();
         let mut ranges = Vec::new();
+        let mut taken = HashSet::new();
         for item in &raw.items {
             let value = string_at(&raw.strings, item.value)?;
             if is_blank(value) {
+                continue;
+            }
+            ranges.extend(item.range);
+            // One text crosses once, however many hovers hold it, and is to be copied no more often.
+            if !taken.insert((item.language, item.value)) {
                 continue;
             }
             let language = item.language.map(|language| string_at(&raw.strings, language)).transpose()?;
@@ -66,7 +74,6 @@ impl Answer {
                 Some(language) => format!("```{language}\n{value}\n```"),
                 None => value.to_owned(),
             });
-            ranges.extend(item.range);
         }
         fragments.sort_unstable_by(|one, other| Text(one).cmp(&Text(other)));
         fragments.dedup();
