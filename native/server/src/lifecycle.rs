@@ -266,8 +266,8 @@ pub(crate) enum Crowd {
     Everybody,
 }
 
-/// The calls that are running, so that they are not too many and can be cancelled. A client that uses an id twice at once breaks a rule of
-/// MCP and harms only itself: both calls run, and both are cancelled together.
+/// The calls that are running, so that they are not too many and can be cancelled. A client that uses an id twice at
+/// once breaks a rule of MCP and harms only itself: both calls run, and both are cancelled together.
 #[derive(Default)]
 struct Running(Mutex<Vec<Arc<Run>>>);
 

@@ -74,8 +74,8 @@ impl Workspace {
         self.state().now.clone()
     }
 
-    /// The document at `uri` and the workspace as it is now, if the system can tell without waiting for a disk that it is a regular file inside the roots
-    /// in force, and that these are all where they were when they were configured.
+    /// The document at `uri` and the workspace as it is now, if the system can tell without waiting for a disk that it is
+    /// a regular file inside the roots in force, and that these are all where they were when they were configured.
     pub(crate) fn admit_at_once(&self, uri: &str) -> Option<(Moment, Document)> {
         let (configured, now) = {
             let state = self.state();
