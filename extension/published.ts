@@ -22,8 +22,8 @@ interface PositionLike {
  * whenever a document is opened or closed, and no cursor has to become stale for it.
  */
 export class PublishedDiagnostics {
-  /** URI -> what its diagnostics amount to. Files without any have no entry. */
-  readonly #digests = new Map<string, Digest>();
+  /** By URI. Files without diagnostics have no entry. */
+  readonly #files = new Map<string, Remembered>();
   /** Whether there were ever more files with diagnostics than are remembered. */
   #forgetful = false;
 
@@ -32,12 +32,12 @@ export class PublishedDiagnostics {
    * not matter, as they never reach a client.
    */
   changed(uri: string, diagnostics: readonly DiagnosticLike[]): boolean {
-    const before = this.#digests.get(uri);
+    const before = this.#files.get(uri)?.digest;
     const now = diagnostics.length === 0 ? undefined : digestOf(diagnostics);
     if (now === undefined) {
-      this.#digests.delete(uri);
-    } else if (before !== undefined || this.#digests.size < MOST_FILES) {
-      this.#digests.set(uri, now);
+      this.#files.delete(uri);
+    } else if (before !== undefined || this.#files.size < MOST_FILES) {
+      this.#files.set(uri, { digest: now, diagnostics });
     } else {
       this.#forgetful = true;
     }
@@ -46,7 +46,9 @@ export class PublishedDiagnostics {
 
   /**
    * As `changed`, for everything that is published now: what is no longer among it was taken away. What is not remembered,
-   * or could not be read, is left to its event, and so is what does not count now (`counts`).
+   * or could not be read, is left to its event, and so is what does not count now (`counts`). The very objects of the last
+   * look are not read again: of many files this took tens of milliseconds of the editor's thread with each question. An
+   * extension that changes such an object and publishes it once more has an event for it as well.
    */
   anyChanged(
     all: readonly (readonly [uri: string, diagnostics: readonly DiagnosticLike[]])[],
@@ -56,12 +58,19 @@ export class PublishedDiagnostics {
       return false;
     }
     const now = new Map(all);
-    const known = [...this.#digests].filter(([, digest]) => typeof digest === "string").map(([uri]) => uri);
-    const unknown = [...now.keys()].filter((uri) => !this.#digests.has(uri));
+    const known = [...this.#files]
+      .filter(([uri, { digest, diagnostics }]) => typeof digest === "string" && !isSame(diagnostics, now.get(uri)))
+      .map(([uri]) => uri);
+    const unknown = [...now.keys()].filter((uri) => !this.#files.has(uri));
     const counted = [...known, ...unknown].filter(counts);
     // All of them are looked at, since each look is remembered.
     return counted.filter((uri) => this.changed(uri, now.get(uri) ?? [])).length > 0;
   }
+}
+
+interface Remembered {
+  readonly digest: Digest;
+  readonly diagnostics: readonly DiagnosticLike[];
 }
 
 /** Text of a fixed length; a symbol where it cannot be told what is there, so that it never equals anything. */
@@ -73,6 +82,11 @@ function digestOf(diagnostics: readonly DiagnosticLike[]): Digest {
   } catch {
     return Symbol("unreadable");
   }
+}
+
+/** Whether these are the same objects in the same order. */
+function isSame(before: readonly unknown[], now: readonly unknown[] = []): boolean {
+  return before.length === now.length && before.every((item, index) => item === now[index]);
 }
 
 function textOf({ range: { start, end }, severity, code, source, message }: DiagnosticLike): string {

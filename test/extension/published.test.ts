@@ -102,6 +102,25 @@ test("a look at everything finds what changed, what came and what went, each onc
   assert.equal(published.anyChanged([[A, []]]), false);
 });
 
+test("a look at everything reads no object that it has seen there before, and those of an event are read each time", () => {
+  let reads = 0;
+  let message = "wrong";
+  const seen = Object.defineProperty(diagnostic(), "message", {
+    get: () => {
+      reads += 1;
+      return message;
+    },
+  });
+  assert.equal(published.anyChanged([[A, [seen]]]), true);
+  assert.equal(reads, 1);
+  assert.equal(published.anyChanged([[A, [seen]]]), false);
+  assert.equal(reads, 1);
+  assert.equal(published.anyChanged([[A, [seen, diagnostic({ message: "more" })]]]), true, "one came");
+  assert.equal(published.anyChanged([[A, [seen]]]), true, "and went");
+  message = "changed in its place";
+  assert.equal(published.changed(A, [seen]), true);
+});
+
 test("a look at everything leaves to the events what could not be read", () => {
   const unreadable: [string, DiagnosticLike[]][] = [[A, [diagnostic({ code: 1n })]]];
   assert.equal(published.anyChanged(unreadable), true);

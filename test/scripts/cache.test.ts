@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after, before, describe, test } from "node:test";
+import { after, before, beforeEach, describe, mock, test } from "node:test";
 
 describe("the cache of downloads", () => {
   let home: string;
@@ -17,7 +17,13 @@ describe("the cache of downloads", () => {
     folder = cache.cacheFolder;
   });
 
-  after(() => rmSync(home, { recursive: true, force: true }));
+  // What fails here is meant to, and would read like a failure of the tests.
+  beforeEach(() => void mock.method(process.stderr, "write", () => true));
+
+  after(() => {
+    mock.restoreAll();
+    rmSync(home, { recursive: true, force: true });
+  });
 
   test("a download that broke off is done again, and what it left behind is removed", async () => {
     const broken = cache.cached("thing-1", "proof", "A download that is meant to break off", async (partial) => {
