@@ -385,7 +385,7 @@ impl Refusal {
             }
             Self::Origin => "This Origin is not allowed; add it to the setting mcpLspGateway.allowedOrigins.\n",
             Self::Bearer => {
-                "A valid bearer token is needed; copy the client configuration from the editor's command MCP LSP Gateway: Copy Client Configuration.\n"
+                "A valid bearer token is needed; in the editor's window run MCP LSP Gateway: Connect a Client… and give the client what it copies.\n"
             }
             Self::Path => "The one path of this server is /mcp.\n",
             Self::Method => "Send messages by POST, and end a session by DELETE; there is no event stream to GET.\n",

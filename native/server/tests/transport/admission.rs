@@ -363,7 +363,7 @@ async fn a_refusal_explains_itself_in_plain_text_and_repeats_nothing() {
             "The Host header must name this machine's loopback interface",
         ),
         (Request::initialize().set("Origin", "https://odd.example"), "mcpLspGateway.allowedOrigins"),
-        (Request::initialize().set("Authorization", "Bearer odd.example"), "Copy Client Configuration"),
+        (Request::initialize().set("Authorization", "Bearer odd.example"), "MCP LSP Gateway: Connect a Client…"),
         (Request::initialize().start("POST /odd.example HTTP/1.1"), "/mcp"),
         (Request::ping().in_session("odd.example"), "begin a new one by initialize"),
         (Request::ping().in_session(&session).set("MCP-Protocol-Version", "odd.example"), "must be 2025-11-25"),
