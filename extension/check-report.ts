@@ -8,7 +8,7 @@ export interface Findings {
   readonly versions: readonly string[];
   /** Why the gateway does not run, as a sentence; nothing else was looked at then. */
   readonly notRunning?: string | undefined;
-  readonly endpoint?: { readonly url: string; readonly port: number; readonly wished: number } | undefined;
+  readonly endpoint?: { readonly url: string; readonly port: number; readonly lost: number | undefined } | undefined;
   /** The folders that clients may ask about, as they may be shown. */
   readonly roots: readonly string[];
   /** Languages whose servers were not ready when the check began. */
@@ -100,9 +100,9 @@ export function nextSteps(findings: Findings): string[] {
       "The file in the editor lies outside the folders below, so clients may not ask about it: open one inside, or add its folder to `mcpLspGateway.additionalAllowedRoots`.",
     );
   }
-  if (endpoint !== undefined && endpoint.port !== endpoint.wished) {
+  if (endpoint?.lost !== undefined) {
     steps.push(
-      `Port ${endpoint.wished} is taken, often by another window, so this one listens on ${endpoint.port}: clients that know another port are to be connected again with **MCP LSP Gateway: Connect a Client…**.`,
+      `Port ${endpoint.lost}, which this workspace had before, could not be had, so it listens on ${endpoint.port}: clients that know the other port are to be connected again with **MCP LSP Gateway: Connect a Client…**.`,
     );
   }
   const language = file.kind === "asked" ? file.language : "";

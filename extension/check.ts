@@ -113,7 +113,7 @@ export class Check implements vscode.TextDocumentContentProvider, vscode.Disposa
     }
     const asked = subject(roots());
     const client = new OwnClient(known);
-    const place = { url: known.url, port: now.port, wished: now.wished };
+    const place = { url: known.url, port: now.port, lost: now.lost };
     try {
       tell("connecting");
       const greeting = { revision: await client.begin(version), tools: await client.tools() };

@@ -1,33 +1,51 @@
 import type { Endpoint } from "./clients.ts";
 import type { Gateway, GatewayOptions } from "./native.d.ts";
+import type { Wish } from "./ports.ts";
 
 /** What the person can see of the gateway. */
 export type State =
   | { readonly kind: "starting" }
-  | { readonly kind: "running"; readonly port: number; readonly wished: number }
+  | ({ readonly kind: "running" } & OpenPort)
   | { readonly kind: "untrusted" }
   | { readonly kind: "paused" }
   | { readonly kind: "disabled" }
   | { readonly kind: "uninstalled" }
   | { readonly kind: "failed"; readonly reason: string };
 
-/** What ought to be: a running gateway with these options, or none. */
-export type Target = GatewayOptions | "untrusted" | "disabled" | "paused" | "uninstalled";
+/** Where a gateway listens. */
+export interface OpenPort {
+  readonly port: number;
+  /** The one that the settings name. */
+  readonly wished: number;
+  /** The one that this workspace had last, if that could not be had. */
+  readonly lost: number | undefined;
+}
+
+/** What a gateway is to be like. Which ports are tried for the wish is found out when it starts. */
+export type Wanted = Omit<GatewayOptions, "ports"> & { readonly wish: Wish };
+
+/** What ought to be: a running gateway like this, or none. */
+export type Target = Wanted | "untrusted" | "disabled" | "paused" | "uninstalled";
 
 export interface Parts {
   /** Reads settings, folders, secrets and trust as they are now. A failure is a sentence for the person. */
   target(): Promise<Target>;
-  start(options: GatewayOptions): Promise<Gateway>;
+  start(options: Wanted): Promise<Started>;
   /** Called with each state that differs from the one before. */
   show(state: State): void;
   /** Called whenever a gateway has taken options, and when there is none any more. */
-  inForce(options: GatewayOptions | undefined): void;
+  inForce(options: Wanted | undefined): void;
   error(message: string): void;
 }
 
-interface Running {
+export interface Started {
   readonly gateway: Gateway;
-  options: GatewayOptions;
+  /** As in `OpenPort`. */
+  readonly lost: number | undefined;
+}
+
+interface Running extends Started {
+  options: Wanted;
 }
 
 /**
@@ -116,7 +134,8 @@ export class Lifecycle {
     }
     if (this.#running !== undefined && !sameConfiguration(this.#running.options, target)) {
       try {
-        await this.#running.gateway.configure(target);
+        const { gateway } = this.#running;
+        await gateway.configure({ ...target, ports: [gateway.port] });
         this.#running.options = target;
         this.#parts.inForce(target);
       } catch (error) {
@@ -127,10 +146,11 @@ export class Lifecycle {
     }
     if (this.#running === undefined) {
       this.#show({ kind: "starting" });
-      this.#running = { gateway: await this.#parts.start(target), options: target };
+      this.#running = { ...(await this.#parts.start(target)), options: target };
       this.#parts.inForce(target);
     }
-    this.#show({ kind: "running", port: this.#running.gateway.port, wished: target.ports[0] ?? 0 });
+    const { gateway, lost } = this.#running;
+    this.#show({ kind: "running", port: gateway.port, wished: target.wish.port, lost });
   }
 
   async #stop(): Promise<void> {
@@ -157,18 +177,21 @@ export class Lifecycle {
 }
 
 /** Whether the change is one that a running gateway cannot follow. */
-function takesAnother(current: GatewayOptions, next: GatewayOptions): boolean {
+function takesAnother(current: Wanted, next: Wanted): boolean {
   return (
-    current.ports[0] !== next.ports[0] || current.sessionKey !== next.sessionKey || current.workspace !== next.workspace
+    current.wish.port !== next.wish.port ||
+    current.wish.ofWorkspace !== next.wish.ofWorkspace ||
+    current.sessionKey !== next.sessionKey ||
+    current.workspace !== next.workspace
   );
 }
 
 /** Whether a running gateway has nothing to learn from `next`: the other options matter at its start only. */
-function sameConfiguration(current: GatewayOptions, next: GatewayOptions): boolean {
+function sameConfiguration(current: Wanted, next: Wanted): boolean {
   return JSON.stringify(changeable(current)) === JSON.stringify(changeable(next));
 }
 
-function changeable(options: GatewayOptions): unknown {
+function changeable(options: Wanted): unknown {
   const { roots, tokens, allowedOrigins, protocolFallback, logLevel } = options;
   const { maxItemsPerPage, maxResponseBytes, requestTimeoutMs } = options;
   return [

@@ -1,4 +1,5 @@
 import { homedir } from "node:os";
+import { join } from "node:path";
 import * as vscode from "vscode";
 import { loadAddon } from "./addon.ts";
 import { Analysis } from "./analysis.ts";
@@ -14,7 +15,9 @@ import { documentHost, Editor } from "./editor.ts";
 import { type InstalledExtension, installationId, watchInstallation } from "./installation.ts";
 import { Languages } from "./languages.ts";
 import { Lifecycle, type State } from "./lifecycle.ts";
-import { Log } from "./log.ts";
+import { Log, nameOf } from "./log.ts";
+import { Pause } from "./pause.ts";
+import { Ports } from "./ports.ts";
 import { complain, whyNot } from "./remedies.ts";
 import { Status } from "./status.ts";
 import { MomentaryTabs } from "./tabs.ts";
@@ -23,10 +26,8 @@ import { Tokens, workspaceIdentity } from "./tokens.ts";
 import { TypeScriptAdapter } from "./typescript.ts";
 import { WarmUp } from "./warm-up.ts";
 
-/** Keys of the workspace's state. */
-const LAST_PORT = "port";
+/** A key of the workspace's state. */
 const ENDED_SESSIONS = "endedSessions";
-const PAUSED = "paused";
 
 let running: Lifecycle | undefined;
 
@@ -73,6 +74,8 @@ export function activate(context: vscode.ExtensionContext): void {
     folder: extension.extensionUri.fsPath,
     storage: context.globalStorageUri.fsPath,
   };
+  const paused = new Pause(join(installed.storage, "paused"), workspace);
+  const ports = new Ports(join(installed.storage, "ports"), workspace);
   let isInstalled = true;
   const tokens = new Once(async () => new Tokens(secrets, await installationId(installed), workspace));
   const target = new TargetReader({
@@ -84,17 +87,26 @@ export function activate(context: vscode.ExtensionContext): void {
     editor,
     warmUp,
     isInstalled: () => isInstalled,
-    isPaused: () => workspaceState.get<boolean>(PAUSED, false),
+    isPaused: () => paused.read(),
     tokens: () => tokens.get(),
-    memory: () => ({
-      lastPort: workspaceState.get<number>(LAST_PORT),
-      endedSessions: workspaceState.get<string[]>(ENDED_SESSIONS, []),
-    }),
+    endedSessions: () => workspaceState.get<string[]>(ENDED_SESSIONS, []),
   });
   const lifecycle = new Lifecycle({
     target: () => target.read(),
-    start: (options) =>
-      loadAddon(installed.folder).Gateway.start(options, editor.ask, (levels, lines) => log.fromAddon(levels, lines)),
+    start: async ({ wish, ...options }) => {
+      const { candidates, last } = await ports.find(wish);
+      const { Gateway } = loadAddon(installed.folder);
+      const gateway = await Gateway.start({ ...options, ports: candidates }, editor.ask, (levels, lines) =>
+        log.fromAddon(levels, lines),
+      );
+      try {
+        await ports.keep(wish, gateway.port);
+      } catch (error) {
+        log.warn(`The port could not be kept for this workspace (${nameOf(error)}).`);
+      }
+      const inVain = candidates.slice(0, candidates.indexOf(gateway.port));
+      return { gateway, lost: inVain.find((port) => port === last) };
+    },
     show: (state) => {
       status.show(state);
       void vscode.commands.executeCommand("setContext", "mcpLspGateway.state", state.kind);
@@ -104,9 +116,6 @@ export function activate(context: vscode.ExtensionContext): void {
         return;
       }
       warmUp.start();
-      if (workspaceState.get(LAST_PORT) !== state.port) {
-        void workspaceState.update(LAST_PORT, state.port);
-      }
     },
     inForce: (options) => {
       roots = options?.roots ?? [];
@@ -124,8 +133,11 @@ export function activate(context: vscode.ExtensionContext): void {
     warmingUp: () => warmingUp,
   });
   const pause = async (isPaused: boolean): Promise<void> => {
-    await workspaceState.update(PAUSED, isPaused || undefined);
-    await lifecycle.update();
+    try {
+      await paused.set(isPaused);
+    } finally {
+      await lifecycle.update();
+    }
   };
   running = lifecycle;
 

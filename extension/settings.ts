@@ -42,6 +42,8 @@ export interface AdditionalRoot {
 export interface Settings {
   readonly enabled: boolean;
   readonly port: number;
+  /** Whether the workspace's own settings name the port. */
+  readonly portOfWorkspace: boolean;
   readonly additionalAllowedRoots: readonly AdditionalRoot[];
   readonly allowedOrigins: readonly string[];
   readonly protocolFallback: boolean;
@@ -63,7 +65,7 @@ interface Entry {
 /** What this module needs of VS Code's `WorkspaceConfiguration`. */
 export interface Configuration {
   get(name: string): unknown;
-  inspect(name: string): { readonly globalValue?: unknown } | undefined;
+  inspect(name: string): { readonly globalValue?: unknown; readonly workspaceValue?: unknown } | undefined;
 }
 
 /**
@@ -146,6 +148,7 @@ export function readSettings(configuration: Configuration): { settings: Settings
   const settings: Settings = {
     enabled,
     port: number("port"),
+    portOfWorkspace: configuration.inspect("port")?.workspaceValue !== undefined,
     additionalAllowedRoots: entries("additionalAllowedRoots", [], (text) =>
       isAbsolute(text) ? undefined : "an absolute path such as /home/me/library",
     ).map(({ text, number: entry }) => ({ path: text, entry, own: ownRoots.has(text) })),

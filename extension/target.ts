@@ -5,17 +5,10 @@ import type { Consents } from "./consents.ts";
 import type { Editor } from "./editor.ts";
 import type { Target } from "./lifecycle.ts";
 import { type Log, nameOf } from "./log.ts";
-import { portCandidates } from "./ports.ts";
 import { admitRoots } from "./roots.ts";
 import { readSettings } from "./settings.ts";
 import type { Tokens } from "./tokens.ts";
 import type { WarmUp } from "./warm-up.ts";
-
-/** What this workspace remembers from one window to the next. */
-export interface Memory {
-  readonly lastPort: number | undefined;
-  readonly endedSessions: readonly string[];
-}
 
 export interface Parts {
   readonly version: string;
@@ -27,8 +20,9 @@ export interface Parts {
   readonly warmUp: WarmUp;
   isInstalled(): boolean;
   /** Whether the person has paused the gateway in this window. */
-  isPaused(): boolean;
-  memory(): Memory;
+  isPaused(): Promise<boolean>;
+  /** Those that this workspace remembers from one window to the next. */
+  endedSessions(): readonly string[];
   tokens(): Promise<Tokens>;
 }
 
@@ -53,7 +47,7 @@ export class TargetReader {
         ? "untrusted"
         : !settings.enabled
           ? "disabled"
-          : this.#parts.isPaused()
+          : (await this.#parts.isPaused())
             ? "paused"
             : undefined;
     if (reason !== undefined) {
@@ -67,21 +61,20 @@ export class TargetReader {
     const { tokens, sessionKey } = await this.#secrets();
     consents.ask(undecided);
     changes.watch(roots, settings.watchIgnore);
-    const { lastPort, endedSessions } = this.#parts.memory();
     return {
       version,
       workspace,
       roots,
       tokens: [...tokens],
       sessionKey,
-      endedSessions: [...endedSessions],
+      endedSessions: [...this.#parts.endedSessions()],
       allowedOrigins: [...settings.allowedOrigins],
       protocolFallback: settings.protocolFallback,
       maxItemsPerPage: settings.maxItemsPerPage,
       maxResponseBytes: settings.maxResponseBytes,
       requestTimeoutMs: settings.requestTimeoutMs,
       logLevel: settings.logLevel,
-      ports: portCandidates(settings.port, lastPort),
+      wish: { port: settings.port, ofWorkspace: settings.portOfWorkspace },
       // The other epochs start at 0, so this one has to be new each time the gateway starts (D25).
       rootsEpoch: Date.now(),
     };

@@ -418,7 +418,7 @@ function settingValue(name: string, type: string, text: string): unknown {
 }
 
 function wishedPorts(given: ReadonlyMap<string, string>, { port }: Settings): number[] {
-  return given.has("port") ? portCandidates(port, undefined) : [0];
+  return given.has("port") ? portCandidates({ port, ofWorkspace: false }) : [0];
 }
 
 function portOf(text: string): number {

@@ -28,7 +28,7 @@ function refused(tool: string, code: string, details: Record<string, unknown> = 
 
 const WELL: Findings = {
   versions: ["MCP LSP Gateway 1.2.3"],
-  endpoint: { url: "http://127.0.0.1:39400/mcp", port: 39400, wished: 39400 },
+  endpoint: { url: "http://127.0.0.1:39400/mcp", port: 39400, lost: undefined },
   roots: ["~/harbour"],
   warmingUp: [],
   settings: [],
@@ -72,8 +72,8 @@ test("each thing that is wrong has a step of its own, which says what to do", ()
     [nextSteps({ ...WELL, file: { kind: "none" } }), /^Open a file of the workspace/],
     [nextSteps({ ...WELL, file: { kind: "outside" } }), /outside .*mcpLspGateway\.additionalAllowedRoots/],
     [
-      nextSteps({ ...WELL, endpoint: { url: "", port: 39402, wished: 39400 } }),
-      /^Port 39400 is taken.* listens on 39402.*Connect a Client/,
+      nextSteps({ ...WELL, endpoint: { url: "", port: 39402, lost: 39400 } }),
+      /^Port 39400, which this workspace had before, .* listens on 39402.*Connect a Client/,
     ],
     [nextSteps({ ...WELL, greeting: { failed: "ECONNREFUSED." } }), /cannot connect: ECONNREFUSED\. Run .*Restart/],
     [nextSteps({ ...WELL, greeting: { revision: "2025-11-25", tools: [] } }), /0 tools in place of 7/],

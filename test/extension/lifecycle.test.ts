@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { beforeEach, test } from "node:test";
-import { Lifecycle, type State, type Target } from "../../extension/lifecycle.ts";
-import type { GatewayOptions } from "../../extension/native.d.ts";
+import { Lifecycle, type State, type Target, type Wanted } from "../../extension/lifecycle.ts";
+import type { Gateway } from "../../extension/native.d.ts";
 
-const OPTIONS: GatewayOptions = {
+const OPTIONS: Wanted = {
   version: "1.0.0",
   roots: ["/w"],
   tokens: ["a"],
@@ -16,7 +16,7 @@ const OPTIONS: GatewayOptions = {
   maxResponseBytes: 524_288,
   requestTimeoutMs: 2000,
   rootsEpoch: 1,
-  ports: [40_000, 40_001],
+  wish: { port: 40_000, ofWorkspace: false },
   logLevel: "info",
 };
 
@@ -29,6 +29,8 @@ let inForce: (string | undefined)[];
 /** Why the next start fails, and why the next configuration does. */
 let startFails: string | undefined;
 let configureFails: string | undefined;
+/** What the next start could not have. */
+let lost: number | undefined;
 let lifecycle: Lifecycle;
 
 beforeEach(() => {
@@ -38,6 +40,7 @@ beforeEach(() => {
   target = OPTIONS;
   startFails = undefined;
   configureFails = undefined;
+  lost = undefined;
   let started = 0;
   lifecycle = new Lifecycle({
     target: async () => {
@@ -52,8 +55,8 @@ beforeEach(() => {
       }
       const name = ++started;
       events.push(`start ${name} ${options.tokens}`);
-      return {
-        port: options.ports[0] ?? 0,
+      const gateway: Gateway = {
+        port: options.wish.port,
         configure: async (next) => {
           if (configureFails !== undefined) {
             throw new Error(configureFails);
@@ -66,6 +69,7 @@ beforeEach(() => {
           events.push(`stop ${name}`);
         },
       };
+      return { gateway, lost };
     },
     show: (state) => states.push(state),
     inForce: (options) => inForce.push(options?.tokens.join()),
@@ -77,7 +81,7 @@ test("an update starts the gateway and shows its port", async () => {
   await lifecycle.update();
 
   assert.deepEqual(events, ["start 1 a"]);
-  assert.deepEqual(states, [{ kind: "running", port: 40_000, wished: 40_000 }]);
+  assert.deepEqual(states, [{ kind: "running", port: 40_000, wished: 40_000, lost: undefined }]);
 });
 
 test("changed tokens, roots and limits are configured, and nothing is restarted", async () => {
@@ -116,7 +120,7 @@ test("the endpoint is that of the running gateway with its newest token, and who
 
 test("an update that changes nothing does nothing", async () => {
   await lifecycle.update();
-  target = { ...OPTIONS, rootsEpoch: 2, endedSessions: ["x"], ports: [40_000, 39_000] };
+  target = { ...OPTIONS, rootsEpoch: 2, endedSessions: ["x"] };
   await lifecycle.update();
 
   assert.deepEqual(events, ["start 1 a"]);
@@ -125,11 +129,28 @@ test("an update that changes nothing does nothing", async () => {
 
 test("another wished port restarts the gateway", async () => {
   await lifecycle.update();
-  target = { ...OPTIONS, ports: [41_000] };
+  target = { ...OPTIONS, wish: { port: 41_000, ofWorkspace: false } };
   await lifecycle.update();
 
   assert.deepEqual(events, ["start 1 a", "stop 1", "start 2 a"]);
-  assert.deepEqual(lifecycle.state, { kind: "running", port: 41_000, wished: 41_000 });
+  assert.deepEqual(lifecycle.state, { kind: "running", port: 41_000, wished: 41_000, lost: undefined });
+});
+
+test("a port that the workspace's own settings begin to name restarts the gateway, as it comes first then", async () => {
+  await lifecycle.update();
+  target = { ...OPTIONS, wish: { port: 40_000, ofWorkspace: true } };
+  await lifecycle.update();
+
+  assert.deepEqual(events, ["start 1 a", "stop 1", "start 2 a"]);
+});
+
+test("the port that the workspace had last and could not have is shown as long as the gateway runs", async () => {
+  lost = 39_500;
+  await lifecycle.update();
+  target = { ...OPTIONS, tokens: ["b"] };
+  await lifecycle.update();
+
+  assert.deepEqual(states, [{ kind: "running", port: 40_000, wished: 40_000, lost: 39_500 }]);
 });
 
 test("another session key restarts the gateway", async () => {

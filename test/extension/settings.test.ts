@@ -18,7 +18,7 @@ const manifest = JSON.parse(readFileSync(join(import.meta.dirname, "../../packag
 function configuration(workspace: Record<string, unknown>, own: Record<string, unknown> = {}): Configuration {
   return {
     get: (name) => workspace[name] ?? own[name],
-    inspect: (name) => ({ globalValue: own[name] }),
+    inspect: (name) => ({ globalValue: own[name], workspaceValue: workspace[name] }),
   };
 }
 
@@ -29,6 +29,7 @@ test("nothing set gives the defaults and no problem", () => {
   assert.deepEqual(settings, {
     enabled: true,
     port: 39400,
+    portOfWorkspace: false,
     additionalAllowedRoots: [],
     allowedOrigins: [],
     protocolFallback: false,

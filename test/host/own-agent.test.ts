@@ -5,6 +5,7 @@ import { after, before, describe, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import type { EditorWindow, RealVsCode } from "../../scripts/real-vscode.ts";
 import { copyWorkspace, eventually, openGateway, startEditor } from "./gateway-window.ts";
+import { askForOutline, listServers, pickServerAction, toolsOf } from "./own-agent.ts";
 
 /** The editor's name for the gateway's tools: it prefixes the server's name, cut short, and takes no dots. */
 const TOOLS = [
@@ -84,38 +85,4 @@ async function serversListed(window: EditorWindow): Promise<string[]> {
   await window.page.keyboard.press("Escape");
   await window.page.locator(".quick-input-widget").waitFor({ state: "hidden" });
   return labels;
-}
-
-/** Opens the editor's list of MCP servers, and the menu of the gateway's, and picks from it. */
-async function pickServerAction(window: EditorWindow, action: string): Promise<void> {
-  const rows = await listServers(window);
-  await rows.filter({ hasText: "MCP LSP Gateway" }).first().click();
-  await rows.filter({ hasText: action }).first().click();
-}
-
-async function listServers(window: EditorWindow) {
-  await window.inside((vscode) => void vscode.commands.executeCommand("workbench.mcp.listServer"), undefined);
-  const rows = window.page.locator(".quick-input-list .monaco-list-row");
-  await rows.filter({ hasText: "Add Server" }).waitFor();
-  return rows;
-}
-
-function toolsOf(window: EditorWindow): Promise<string[]> {
-  return window.inside(
-    (vscode) => vscode.lm.tools.map(({ name }) => name).filter((name) => name.startsWith("mcp_")),
-    undefined,
-  );
-}
-
-/** What the editor's agent gets from the tool for a file's outline. */
-function askForOutline(window: EditorWindow, uri: string): Promise<string> {
-  return window.inside(
-    async (vscode, [name, asked]) => {
-      const result = await vscode.lm.invokeTool(name, { input: { uri: asked }, toolInvocationToken: undefined });
-      return JSON.stringify(
-        result.content.map((part) => ("value" in Object(part) ? Object(part).value : part)),
-      ).replaceAll("\\", "");
-    },
-    ["mcp_mcp_lsp_gatew_vscode_lsp_documentSymbols", uri] as const,
-  );
 }
