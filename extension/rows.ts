@@ -108,7 +108,10 @@ export function packMainDocuments(documents: readonly MainDocument[]): Answer {
   return strings.answer(Uint32Array.from(rows));
 }
 
-/** Packs an array of `Location`. Throws a TypeError that names the item and the field if it is anything else. */
+/**
+ * Packs an array of `Location`, of which each may lack a usable range. Throws a TypeError that names the item and the field
+ * if it is anything else.
+ */
 export function packLocations(locations: unknown): Answer {
   const items = list(locations);
   const strings = new Strings(items.length / ITEMS_FOR_A_REPEATED_STRING);
@@ -128,15 +131,15 @@ export function packLocations(locations: unknown): Answer {
       lastIndex = strings.index(uri);
     }
     rows[cell] = lastIndex;
-    packRange(location.range, rows, cell + 1, index, "range");
+    packUsableRange(location.range, rows, cell + 1);
     cell += 5;
   }
   return strings.answer(rows, room);
 }
 
 /**
- * Packs an array of `Location` and `LocationLink`, mixed. Throws a TypeError that names the item and the field if it is
- * anything else.
+ * Packs an array of `Location` and `LocationLink`, mixed, of which each may lack a usable range. Throws a TypeError that
+ * names the item and the field if it is anything else.
  */
 export function packTargets(targets: unknown): Answer {
   const items = list(targets);
@@ -147,11 +150,11 @@ export function packTargets(targets: unknown): Answer {
     const target = object(items[index], index, "item") as LocationShape & LinkShape;
     if (target.targetUri === undefined) {
       rows[cell] = strings.index(uriText(target.uri, index, "uri"));
-      packRange(target.range, rows, cell + 1, index, "range");
+      packUsableRange(target.range, rows, cell + 1);
       rows.fill(ABSENT, cell + 5, cell + 9);
     } else {
       rows[cell] = strings.index(uriText(target.targetUri, index, "targetUri"));
-      packRange(target.targetRange, rows, cell + 1, index, "targetRange");
+      packUsableRange(target.targetRange, rows, cell + 1);
       packOptionalRange(target.targetSelectionRange, rows, cell + 5, index, "targetSelectionRange");
     }
     cell += 9;
@@ -160,8 +163,9 @@ export function packTargets(targets: unknown): Answer {
 }
 
 /**
- * Packs an array of `Hover`: a row for each fragment of each hover's contents, with the hover's range. Throws a TypeError
- * that names the hover and the field if it is anything else.
+ * Packs an array of `Hover`: a row for each fragment of each hover's contents, with the hover's range. What is no text
+ * among the contents is packed as an empty one. Throws a TypeError that names the hover and the field if it is anything
+ * else.
  */
 export function packHovers(hovers: unknown): Answer {
   const fragments: { readonly index: number; readonly range: unknown; readonly content: unknown }[] = [];
@@ -176,9 +180,9 @@ export function packHovers(hovers: unknown): Answer {
   let cell = 0;
   for (const { index, range, content } of fragments) {
     packOptionalRange(range, rows, cell, index, "range");
-    const { language, value } = typeof content === "string" ? { value: content } : tagged(content, index);
-    rows[cell + 4] = strings.optional(optionalText(language, index, "contents"));
-    rows[cell + 5] = strings.index(plainText(value, index, "contents"));
+    const { language, value } = typeof content === "string" ? { value: content } : ((content ?? {}) as TaggedShape);
+    rows[cell + 4] = strings.optional(textOf(language));
+    rows[cell + 5] = strings.index(textOf(value) ?? "");
     cell += 6;
   }
   return strings.answer(rows);
@@ -197,13 +201,13 @@ export function packDocumentSymbols(symbols: unknown): Answer {
   const rows = new Uint32Array(outline.length * 12);
   let cell = 0;
   for (const { index, symbol, parent } of outline) {
-    rows[cell] = strings.optional(optionalText(symbol.name, index, "name"));
+    rows[cell] = strings.optional(textOf(symbol.name));
     rows[cell + 1] = wholeNumber(symbol.kind, index, "kind");
     if (isInformationOnly(symbol)) {
       const location = object(symbol.location, index, "location") as LocationShape;
       packRange(location.range, rows, cell + 2, index, "location");
       rows.fill(ABSENT, cell + 6, cell + 10);
-      rows[cell + 10] = strings.optional(optionalText(symbol.containerName, index, "containerName"));
+      rows[cell + 10] = strings.optional(textOf(symbol.containerName));
     } else {
       packRange(symbol.range, rows, cell + 2, index, "range");
       packOptionalRange(symbol.selectionRange, rows, cell + 6, index, "selectionRange");
@@ -215,7 +219,10 @@ export function packDocumentSymbols(symbols: unknown): Answer {
   return strings.answer(rows);
 }
 
-/** Packs an array of `SymbolInformation`. Throws a TypeError that names the item and the field if it is anything else. */
+/**
+ * Packs an array of `SymbolInformation`, of which each may lack a usable range. Throws a TypeError that names the item and
+ * the field if it is anything else.
+ */
 export function packWorkspaceSymbols(symbols: unknown): Answer {
   const items = list(symbols);
   const strings = new Strings();
@@ -224,11 +231,11 @@ export function packWorkspaceSymbols(symbols: unknown): Answer {
   for (const [index, item] of items.entries()) {
     const symbol = object(item, index, "item") as SymbolShape;
     const location = object(symbol.location, index, "location") as LocationShape;
-    rows[cell] = strings.optional(optionalText(symbol.name, index, "name"));
+    rows[cell] = strings.optional(textOf(symbol.name));
     rows[cell + 1] = wholeNumber(symbol.kind, index, "kind");
-    rows[cell + 2] = strings.optional(optionalText(symbol.containerName, index, "containerName"));
+    rows[cell + 2] = strings.optional(textOf(symbol.containerName));
     rows[cell + 3] = strings.index(uriText(location.uri, index, "location"));
-    packOptionalRange(location.range, rows, cell + 4, index, "location");
+    packUsableRange(location.range, rows, cell + 4);
     cell += 8;
   }
   return strings.answer(rows);
@@ -236,44 +243,46 @@ export function packWorkspaceSymbols(symbols: unknown): Answer {
 
 /**
  * Packs an array of pairs of a URI and its `Diagnostic`s. A URI without any is a row of its own, since to have nothing to
- * report is not the same as to have reported nothing. Throws a TypeError that names the pair and the field if it is
- * anything else.
+ * report is not the same as to have reported nothing. VS Code hands on whatever extensions publish: a diagnostic without a
+ * usable range or a message is a row without a range, to be counted, so that one extension's mistake keeps nothing of what
+ * the others have found from anybody. Throws a TypeError that names the pair and the field if it is anything else.
  */
 export function packDiagnostics(diagnostics: unknown): Answer {
-  const reports: { readonly index: number; readonly uri: string; readonly diagnostic: unknown }[] = [];
+  const reports: { readonly uri: string; readonly diagnostic: unknown }[] = [];
   for (const [index, pair] of list(diagnostics).entries()) {
     if (!Array.isArray(pair) || !Array.isArray(pair[1])) {
       throw new TypeError(`item ${index}: item is not a pair of a URI and a list`);
     }
     const uri = uriText(pair[0], index, "uri");
     for (const diagnostic of pair[1].length === 0 ? [NOTHING] : pair[1]) {
-      reports.push({ index, uri, diagnostic });
+      reports.push({ uri, diagnostic });
     }
   }
   const strings = new Strings();
   const rows = new Uint32Array(reports.length * 9);
   let cell = 0;
-  for (const { index, uri, diagnostic } of reports) {
+  for (const { uri, diagnostic } of reports) {
     rows[cell] = strings.index(uri);
     if (diagnostic === NOTHING) {
       rows.fill(ABSENT, cell + 1, cell + 9);
     } else {
-      const { range, severity, code, source, message } = object(diagnostic, index, "diagnostic") as DiagnosticShape;
-      packRange(range, rows, cell + 1, index, "range");
-      rows[cell + 5] = knownSeverity(severity);
-      rows[cell + 6] = strings.optional(codeText(code, index));
-      rows[cell + 7] = strings.optional(optionalText(source, index, "source"));
-      rows[cell + 8] = strings.index(plainText(message, index, "message"));
+      const { range, severity, code, source, message } = (diagnostic ?? {}) as DiagnosticShape;
+      if (typeof message === "string" && packUsableRange(range, rows, cell + 1)) {
+        rows[cell + 5] = knownSeverity(severity);
+        rows[cell + 6] = strings.optional(codeText(code));
+        rows[cell + 7] = strings.optional(textOf(source));
+        rows[cell + 8] = strings.index(message);
+      } else {
+        rows.fill(ABSENT, cell + 1, cell + 8);
+        rows[cell + 8] = strings.index("");
+      }
     }
     cell += 9;
   }
   return strings.answer(rows);
 }
 
-/**
- * A severity that VS Code does not have is none: the diagnostic tells what is wrong all the same, and one extension's
- * mistake is no reason to keep what the others have found from everybody.
- */
+/** A severity that VS Code does not have is none: the diagnostic tells what is wrong all the same. */
 function knownSeverity(severity: unknown): number {
   return typeof severity === "number" && [0, 1, 2, 3].includes(severity) ? severity : ABSENT;
 }
@@ -331,8 +340,8 @@ interface DiagnosticShape {
 }
 
 interface RangeShape {
-  readonly start?: unknown;
-  readonly end?: unknown;
+  readonly start?: PositionShape | null;
+  readonly end?: PositionShape | null;
 }
 
 interface PositionShape {
@@ -431,33 +440,23 @@ function isInformationOnly(symbol: SymbolShape): boolean {
   return isAbsent(symbol.children) && !isAbsent(symbol.location);
 }
 
-function tagged(content: unknown, index: number): TaggedShape {
-  return object(content, index, "contents");
-}
-
 function isAbsent(value: unknown): value is undefined | null {
   return value === undefined || value === null;
 }
 
-function plainText(value: unknown, index: number, field: string): string {
-  if (typeof value !== "string") {
-    throw new TypeError(`item ${index}: ${field} is not a text`);
-  }
-  return value;
-}
-
-function optionalText(value: unknown, index: number, field: string): string | undefined {
-  return isAbsent(value) ? undefined : plainText(value, index, field);
+/** What is no text is none: one extension's mistake is no reason to refuse what others have answered with it. */
+function textOf(value: unknown): string | undefined {
+  return typeof value === "string" ? value : undefined;
 }
 
 /** The code of a diagnostic: a text, a number, or an object with one of them as its `value`. */
-function codeText(code: unknown, index: number): string | undefined {
+function codeText(code: unknown): string | undefined {
   const value = typeof code === "object" && code !== null ? (code as TaggedShape).value : code;
   if (typeof value === "number" && Number.isFinite(value)) {
     // From 1e21 on, a number's own text is no longer decimal.
     return Number.isInteger(value) ? BigInt(value).toString() : String(value);
   }
-  return optionalText(value, index, "code");
+  return textOf(value);
 }
 
 /** The text of a URI: a string, or an object that has its own way of turning into one, as `vscode.Uri` does. */
@@ -488,9 +487,16 @@ function packOptionalRange(value: unknown, rows: Uint32Array, cell: number, inde
 }
 
 function packRange(value: unknown, rows: Uint32Array, cell: number, index: number, field: string): void {
+  if (!packUsableRange(value, rows, cell)) {
+    throw new TypeError(`item ${index}: ${field} is not a range`);
+  }
+}
+
+/** Packs a range, or its absence in the place of what is not one. Tells whether there was one. */
+function packUsableRange(value: unknown, rows: Uint32Array, cell: number): boolean {
   // The engine copies this into the loops that call it only as long as it is short, so what is out of the ordinary is
   // dealt with elsewhere.
-  const { start, end } = (value ?? NO_RANGE) as { readonly start?: PositionShape; readonly end?: PositionShape };
+  const { start, end } = (value ?? NO_RANGE) as RangeShape;
   const startLine = start?.line;
   const startCharacter = start?.character;
   const endLine = end?.line;
@@ -500,9 +506,9 @@ function packRange(value: unknown, rows: Uint32Array, cell: number, index: numbe
     rows[cell + 1] = startCharacter;
     rows[cell + 2] = endLine;
     rows[cell + 3] = endCharacter;
-  } else {
-    packUnusualRange(value, rows, cell, index, field);
+    return true;
   }
+  return packUnusualRange(rows, cell, [startLine, startCharacter, endLine, endCharacter]);
 }
 
 const NO_RANGE = {};
@@ -511,21 +517,28 @@ function isCell(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) <= LARGEST;
 }
 
-/** Packs a range with a number beyond the largest, or throws a TypeError that tells what is wrong with it. */
-function packUnusualRange(value: unknown, rows: Uint32Array, cell: number, index: number, field: string): void {
-  const range = object(value, index, field) as RangeShape;
-  const start = object(range.start, index, field) as PositionShape;
-  const end = object(range.end, index, field) as PositionShape;
-  rows[cell] = wholeNumber(start.line, index, field);
-  rows[cell + 1] = wholeNumber(start.character, index, field);
-  rows[cell + 2] = wholeNumber(end.line, index, field);
-  rows[cell + 3] = wholeNumber(end.character, index, field);
+/** Packs a range with a number beyond the largest, or the absence of one if the numbers are no places in a text. */
+function packUnusualRange(rows: Uint32Array, cell: number, numbers: readonly unknown[]): boolean {
+  if (!numbers.every(isWholeNumber)) {
+    rows.fill(ABSENT, cell, cell + 4);
+    return false;
+  }
+  rows.set(numbers.map(atMostLargest), cell);
+  return true;
+}
+
+function wholeNumber(value: unknown, index: number, field: string): number {
+  if (!isWholeNumber(value)) {
+    throw new TypeError(`item ${index}: ${field} has a number that is not a whole number from 0`);
+  }
+  return atMostLargest(value);
+}
+
+function isWholeNumber(value: unknown): value is number {
+  return typeof value === "number" && value >= 0 && (value >= LARGEST || Number.isInteger(value));
 }
 
 /** Providers write "to the end" as the largest number they know, which is more than the contract's numbers hold. */
-function wholeNumber(value: unknown, index: number, field: string): number {
-  if (typeof value !== "number" || !(value >= 0) || (value < LARGEST && !Number.isInteger(value))) {
-    throw new TypeError(`item ${index}: ${field} has a number that is not a whole number from 0`);
-  }
-  return value < LARGEST ? value : LARGEST;
+function atMostLargest(value: number): number {
+  return Math.min(value, LARGEST);
 }

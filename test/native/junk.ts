@@ -72,12 +72,7 @@ export const JUNK: Readonly<Record<string, () => unknown>> = {
   "has a coordinate that is too large": async () => rows(1, uri.length, 0, 0, 0, 0, 0x8000_0000),
   "packs no list": async () => packLocations({ uri, range }),
   "packs a list with a hole": async () => packLocations(new Array(1)),
-  "packs an item without a range": async () => packLocations([{ uri, range }, { uri }]),
   "packs an item without a URI": async () => packLocations([{ range }]),
-  "packs a negative line": async () =>
-    packLocations([{ uri, range: { start: { line: -1, character: 0 }, end: position } }]),
-  "packs a line that is no number": async () =>
-    packLocations([{ uri, range: { start: { line: Number.NaN, character: 0 }, end: position } }]),
 };
 
 const NONE = [0xffff_ffff, 0xffff_ffff, 0xffff_ffff, 0xffff_ffff] as const;
@@ -90,8 +85,9 @@ export const JUNK_BY_TOOL: Readonly<Record<string, typeof JUNK>> = {
     "has a fragment without a value": async () => rows(1, uri.length, ...NONE, ABSENT, ABSENT),
     "has a fragment in a language that is not there": async () => rows(1, uri.length, ...NONE, 1, 0),
     "has half a range": async () => rows(1, uri.length, 0, 0, ABSENT, ABSENT, ABSENT, 0),
-    "packs a hover without contents": async () => packHovers([{ range }]),
-    "packs a fragment that is no text": async () => packHovers([{ contents: [{ value: 5 }], range }]),
+    "packs a hover that is none": async () => packHovers([undefined]),
+    "packs a hover with a negative line": async () =>
+      packHovers([{ contents: ["a"], range: { start: { line: -1, character: 0 }, end: position } }]),
   },
   "vscode.lsp.documentSymbols": {
     "has a symbol inside itself": async () => rows(1, uri.length, 0, 4, 0, 0, 0, 0, ...NONE, ABSENT, 0),
@@ -114,10 +110,9 @@ export const JUNK_BY_TOOL: Readonly<Record<string, typeof JUNK>> = {
   },
   "vscode.lsp.diagnostics.document": {
     "has a diagnostic without a message": async () => rows(1, uri.length, 0, 0, 0, 0, 0, 0, 0, 0, ABSENT),
-    "has a diagnostic without a range": async () => rows(1, uri.length, 0, ...NONE, 0, 0, 0, 0),
+    "has a diagnostic with half a range": async () => rows(1, uri.length, 0, 0, 0, ABSENT, ABSENT, 0, 0, 0, 0),
     "has an unknown severity": async () => rows(1, uri.length, 0, 0, 0, 0, 0, 4, 0, 0, 0),
     "packs diagnostics of nobody": async () => packDiagnostics([[{ message: "m", range }]]),
-    "packs a diagnostic without a range": async () => packDiagnostics([[uri, [{ message: "m" }]]]),
   },
 };
 

@@ -282,6 +282,56 @@ test("rows that make no sense for their question are a clean error, and the next
   assert.deepEqual((await addon.report()).uncaught, []);
 });
 
+test("one item that makes no sense costs no other its place in an answer, and is counted", async (t) => {
+  const [addon, client] = await AddonProcess.serve(t);
+  const { uri } = addon.place;
+  const at = range(1, 0, 1, 5);
+  const location = { uri, range: at };
+  const diagnostics = [[uri, [{ range: at }, null, { message: "none" }, { message: "m", range: at }]]];
+  const none = "; files that no extension has analysed are not among them";
+  const cases: [string, readonly object[], string][] = [
+    ["vscode.lsp.definition", [{ uri }, location], "Found 1 definition; 1 without a range was left out."],
+    [
+      "vscode.lsp.references",
+      [{ uri, range: {} }, { uri }, location],
+      "Returned 1 reference; 2 without a range were left out.",
+    ],
+    ["vscode.lsp.hover", [{ contents: [{ value: 5 }] }, { contents: ["fine"] }], "Hover available."],
+    [
+      "vscode.lsp.documentSymbols",
+      [
+        { name: 5, kind: 4, range: at },
+        { name: "n", kind: 4, range: at },
+      ],
+      "Returned 1 document symbol; 1 without a name was left out.",
+    ],
+    [
+      "vscode.lsp.workspaceSymbols",
+      [
+        { name: 5, kind: 4, location },
+        { name: "n", kind: 4, containerName: 5, location },
+      ],
+      "Returned 1 workspace symbol; 1 without a name was left out.",
+    ],
+    [
+      "vscode.lsp.diagnostics.document",
+      diagnostics,
+      "Returned 1 diagnostic; 3 diagnostics without a range or a message were left out.",
+    ],
+    [
+      "vscode.lsp.diagnostics.workspace",
+      diagnostics,
+      `Returned diagnostics for 1 file; 3 diagnostics without a range or a message were left out${none}.`,
+    ],
+  ];
+
+  for (const [tool, items, summary] of cases) {
+    await addon.command("behave", { items });
+    const { payload } = await client.call(tool, TOOLS[tool]?.(addon.place) ?? {});
+    assert.equal(payload?.summary, summary, tool);
+  }
+});
+
 test("a cursor of each paged tool is stale after the changes that its result depends on, and after no others", async (t) => {
   const [addon, client] = await AddonProcess.serve(t);
   const { uri } = addon.place;

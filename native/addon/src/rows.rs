@@ -56,30 +56,33 @@ pub(crate) fn unpack_main_documents(text: &str, cells: &[u32]) -> Result<Vec<Mai
         .collect()
 }
 
-/// Unpacks locations.
+/// Unpacks locations. A row may lack the range.
 pub(crate) fn unpack_locations(text: &str, cells: &[u32]) -> Result<RawLocations, Malformed> {
     let (uris, rows) = split::<5>(text, cells)?;
-    let items = rows
-        .iter()
-        .map(|&[uri, start_line, start_character, end_line, end_character]| {
-            let range = range([start_line, start_character, end_line, end_character])?;
-            Ok(RawLocation { uri: string_index(uri, &uris)?, range })
-        })
-        .collect::<Result<_, _>>()?;
-    Ok(RawLocations { uris, items })
+    let mut items = Vec::with_capacity(rows.len());
+    for &[uri, range @ ..] in rows {
+        let uri = string_index(uri, &uris)?;
+        if let Some(range) = optional_range(range)? {
+            items.push(RawLocation { uri, range });
+        }
+    }
+    let without_range = rows.len() - items.len();
+    Ok(RawLocations { uris, items, without_range })
 }
 
-/// Unpacks definitions or declarations.
+/// Unpacks definitions or declarations. A row may lack the range.
 pub(crate) fn unpack_targets(text: &str, cells: &[u32]) -> Result<RawTargets, Malformed> {
     let (uris, rows) = split::<9>(text, cells)?;
-    let items = rows
-        .iter()
-        .map(|&[uri, a, b, c, d, selection @ ..]| {
-            let range = range([a, b, c, d])?;
-            Ok(RawTarget { uri: string_index(uri, &uris)?, range, selection: optional_range(selection)? })
-        })
-        .collect::<Result<_, _>>()?;
-    Ok(RawTargets { uris, items })
+    let mut items = Vec::with_capacity(rows.len());
+    for &[uri, a, b, c, d, selection @ ..] in rows {
+        let uri = string_index(uri, &uris)?;
+        let selection = optional_range(selection)?;
+        if let Some(range) = optional_range([a, b, c, d])? {
+            items.push(RawTarget { uri, range, selection });
+        }
+    }
+    let without_range = rows.len() - items.len();
+    Ok(RawTargets { uris, items, without_range })
 }
 
 /// Unpacks the fragments of hovers.
@@ -139,29 +142,34 @@ pub(crate) fn unpack_workspace_symbols(text: &str, cells: &[u32]) -> Result<RawW
     Ok(RawWorkspaceSymbols { strings, items })
 }
 
-/// Unpacks diagnostics. A row of a URI and nothing else is a document that was published without any.
+/// Unpacks diagnostics. A row of a URI and nothing else is a document that was published without any; one without a range
+/// is a diagnostic without a range or a message.
 pub(crate) fn unpack_diagnostics(text: &str, cells: &[u32]) -> Result<RawDiagnostics, Malformed> {
     let (strings, rows) = split::<9>(text, cells)?;
-    let items = rows
-        .iter()
-        .map(|&[uri, diagnostic @ ..]| {
-            let diagnostic: [u32; 8] = diagnostic;
-            let uri = string_index(uri, &strings)?;
-            if diagnostic == [ABSENT; 8] {
-                return Ok(RawReport { uri, diagnostic: None });
-            }
-            let [a, b, c, d, number, code, source, message] = diagnostic;
-            let diagnostic = RawDiagnostic {
-                range: range([a, b, c, d])?,
-                severity: optional(number).map(severity).transpose()?,
-                code: optional_string_index(code, &strings)?,
-                source: optional_string_index(source, &strings)?,
-                message: string_index(message, &strings)?,
-            };
-            Ok(RawReport { uri, diagnostic: Some(diagnostic) })
-        })
-        .collect::<Result<_, _>>()?;
-    Ok(RawDiagnostics { strings, items })
+    let (mut items, mut incomplete) = (Vec::with_capacity(rows.len()), Vec::new());
+    for &[uri, diagnostic @ ..] in rows {
+        let diagnostic: [u32; 8] = diagnostic;
+        let uri = string_index(uri, &strings)?;
+        if diagnostic == [ABSENT; 8] {
+            items.push(RawReport { uri, diagnostic: None });
+            continue;
+        }
+        let [a, b, c, d, number, code, source, message] = diagnostic;
+        let message = string_index(message, &strings)?;
+        let Some(range) = optional_range([a, b, c, d])? else {
+            incomplete.push(uri);
+            continue;
+        };
+        let diagnostic = RawDiagnostic {
+            range,
+            severity: optional(number).map(severity).transpose()?,
+            code: optional_string_index(code, &strings)?,
+            source: optional_string_index(source, &strings)?,
+            message,
+        };
+        items.push(RawReport { uri, diagnostic: Some(diagnostic) });
+    }
+    Ok(RawDiagnostics { strings, items, incomplete })
 }
 
 /// The strings and the rows of `WIDTH` cells each.

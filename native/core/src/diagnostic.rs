@@ -30,6 +30,8 @@ pub struct RawDiagnostics {
     pub strings: Vec<String>,
     /// What is published, in the editor's order.
     pub items: Vec<RawReport>,
+    /// For each diagnostic without a range or a message, the index of the URI that it was published for.
+    pub incomplete: Vec<u32>,
 }
 
 /// One diagnostic of one document, or that the document was published without any.
@@ -61,9 +63,26 @@ pub(crate) struct Published<'a> {
     reports: Allowed<Report<'a>>,
 }
 
-/// Nothing for a file that was published without diagnostics. The end of the range takes no part in the contract's
-/// order; here it keeps diagnostics apart that differ in nothing else.
-type Report<'a> = Option<(SortKey<'a>, Position)>;
+/// One thing that is published about a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Report<'a> {
+    /// That there are no diagnostics.
+    Nothing,
+    /// A diagnostic without a range or a message. There is nothing to tell two of them apart by but their place in what
+    /// the editor returned.
+    Incomplete(usize),
+    /// The end of the range takes no part in the contract's order; here it keeps diagnostics apart that differ in nothing
+    /// else.
+    Diagnostic(SortKey<'a>, Position),
+}
+
+/// What is published about one file.
+pub(crate) struct File<'a> {
+    /// In canonical order and without duplicates.
+    pub(crate) diagnostics: Vec<Encoded<'a>>,
+    /// How many more there are that have no range or no message.
+    pub(crate) incomplete: usize,
+}
 
 /// The order of the fields is the contract's order of the diagnostics of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -102,22 +121,30 @@ impl<'a> Published<'a> {
     pub(crate) fn new(raw: &'a RawDiagnostics, roots: &AllowedRoots, real: &dyn RealPaths) -> Result<Self, ToolError> {
         let mut names = Names::new(roots, real);
         let admitted = names.admit(&raw.strings, raw.items.iter().map(|report| report.uri))?;
-        let reports = raw
-            .items
-            .iter()
-            .map(|report| report.diagnostic.map(|diagnostic| SortKey::of(&raw.strings, &diagnostic)).transpose());
+        let reports = raw.items.iter().map(|report| match &report.diagnostic {
+            Some(diagnostic) => SortKey::of(&raw.strings, diagnostic).map(|(key, end)| Report::Diagnostic(key, end)),
+            None => Ok(Report::Nothing),
+        });
         let reports = admitted.into_iter().zip(reports).map(|(name, report)| Ok((name, report?)));
-        Ok(Self { reports: names.order(reports.collect::<Result<_, ToolError>>()?) })
+        let mut reports = reports.collect::<Result<Vec<_>, ToolError>>()?;
+        let incomplete = names.admit(&raw.strings, raw.incomplete.iter().copied())?;
+        reports.extend(incomplete.into_iter().zip((0..).map(Report::Incomplete)));
+        Ok(Self { reports: names.order(reports) })
     }
 
-    /// Each file that something is published about, in the order of their URIs, with its diagnostics in canonical order
-    /// and without duplicates.
-    pub(crate) fn files(&self) -> impl Iterator<Item = (&CanonicalUri, Vec<Encoded<'a>>)> {
+    /// Each file that something is published about, in the order of their URIs.
+    pub(crate) fn files(&self) -> impl Iterator<Item = (&CanonicalUri, File<'a>)> {
         self.reports.by_uri().map(|(uri, reports)| {
-            let reports = reports.iter().filter_map(|(_, report)| *report);
-            let mut diagnostics: Vec<_> = reports.map(|(key, end)| Diagnostic::of(uri, key, end)).collect();
+            let (mut diagnostics, mut incomplete) = (Vec::new(), 0);
+            for (_, report) in reports {
+                match *report {
+                    Report::Nothing => {}
+                    Report::Incomplete(_) => incomplete += 1,
+                    Report::Diagnostic(key, end) => diagnostics.push(Diagnostic::of(uri, key, end)),
+                }
+            }
             diagnostics.sort_unstable();
-            (uri, diagnostics.into_iter().map(Diagnostic::encoded).collect())
+            (uri, File { diagnostics: diagnostics.into_iter().map(Diagnostic::encoded).collect(), incomplete })
         })
     }
 
@@ -125,7 +152,7 @@ impl<'a> Published<'a> {
     pub(crate) fn left_out(&self) -> LeftOut {
         let documents = |reports: &[(Name, Report<'_>)]| {
             let mut names: Vec<_> =
-                reports.iter().filter(|(_, report)| report.is_some()).map(|(name, _)| name).collect();
+                reports.iter().filter(|(_, report)| *report != Report::Nothing).map(|(name, _)| name).collect();
             names.dedup();
             names.len()
         };

@@ -15,6 +15,8 @@ pub struct LeftOut {
     pub without_name: usize,
     /// Symbols without a range (D14).
     pub without_range: usize,
+    /// Diagnostics without a range or a message.
+    pub incomplete: usize,
     /// Diagnostics beyond those that the group of one file may have (contract section 7.7).
     pub beyond_file: usize,
     /// Diagnostics of a page of one file that do not fit the response (D16).
@@ -27,7 +29,7 @@ impl fmt::Display for LeftOut {
         if *self == Self::default() {
             return Ok(());
         }
-        let Self { outside, missing, without_name, without_range, beyond_file, beyond_response } = *self;
+        let Self { outside, missing, without_name, without_range, incomplete, beyond_file, beyond_response } = *self;
         let diagnostics = |count| if count == 1 { "diagnostic" } else { "diagnostics" };
         let reasons = [
             (outside, format!("{outside} outside the allowed roots")),
@@ -40,6 +42,7 @@ impl fmt::Display for LeftOut {
             ),
             (without_name, format!("{without_name} without a name")),
             (without_range, format!("{without_range} without a range")),
+            (incomplete, format!("{incomplete} {} without a range or a message", diagnostics(incomplete))),
             (
                 beyond_file,
                 format!("{beyond_file} {} beyond the first {MAX_ITEMS_NONPAGED} of a file", diagnostics(beyond_file)),

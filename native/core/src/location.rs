@@ -9,6 +9,8 @@ pub struct RawLocations {
     pub uris: Vec<String>,
     /// The locations, in the provider's order.
     pub items: Vec<RawLocation>,
+    /// How many more there are that have no range.
+    pub without_range: usize,
 }
 
 /// One location of [`RawLocations`].
@@ -27,6 +29,8 @@ pub struct RawTargets {
     pub uris: Vec<String>,
     /// The targets, in the provider's order.
     pub items: Vec<RawTarget>,
+    /// How many more there are that have no range.
+    pub without_range: usize,
 }
 
 /// One target of [`RawTargets`].

@@ -519,7 +519,7 @@ fn locations(returned: &[Location]) -> RawLocations {
         .iter()
         .map(|location| RawLocation { uri: intern(&mut uris, &location.uri), range: range(location.range) })
         .collect();
-    RawLocations { uris, items }
+    RawLocations { uris, items, without_range: 0 }
 }
 
 fn targets(returned: &[Returned]) -> RawTargets {
@@ -537,7 +537,7 @@ fn targets(returned: &[Returned]) -> RawTargets {
             },
         });
     }
-    RawTargets { uris, items }
+    RawTargets { uris, items, without_range: 0 }
 }
 
 fn hovers(returned: &[Hover]) -> RawHovers {
@@ -633,7 +633,7 @@ fn diagnostics(returned: &[(String, Vec<Diagnostic>)]) -> RawDiagnostics {
             items.push(RawReport { uri, diagnostic: Some(diagnostic) });
         }
     }
-    RawDiagnostics { strings, items }
+    RawDiagnostics { strings, items, incomplete: Vec::new() }
 }
 
 /// The editor counts from 0 (D7).

@@ -42,7 +42,7 @@ fn locations(returned: &[(String, Range)]) -> RawLocations {
     let mut uris = Vec::new();
     let items =
         returned.iter().map(|(uri, range)| RawLocation { uri: intern(&mut uris, uri), range: *range }).collect();
-    RawLocations { uris, items }
+    RawLocations { uris, items, without_range: 0 }
 }
 
 fn targets(returned: &[(String, Range, Option<Range>)]) -> RawTargets {
@@ -51,7 +51,7 @@ fn targets(returned: &[(String, Range, Option<Range>)]) -> RawTargets {
         .iter()
         .map(|(uri, range, selection)| RawTarget { uri: intern(&mut uris, uri), range: *range, selection: *selection })
         .collect();
-    RawTargets { uris, items }
+    RawTargets { uris, items, without_range: 0 }
 }
 
 fn canonical(returned: &[(String, Range)], declarations: &[RawTargets]) -> Retained {
@@ -328,7 +328,7 @@ fn a_set_of_20000_items_of_800_bytes_can_be_retained_and_a_larger_one_cannot() {
     let of_uri = |uri: String| {
         let items =
             (0..20_000).map(|line| RawLocation { uri: 0, range: Range { start: place(line), end: place(line) } });
-        let raw = RawLocations { uris: vec![uri], items: items.collect() };
+        let raw = RawLocations { uris: vec![uri], items: items.collect(), without_range: 0 };
         Arc::new(references::canonicalize(&raw, &[], Belief::Confirmed, &roots, &EverythingExists).unwrap())
     };
     let key = first_page(Epochs::default()).snapshot;

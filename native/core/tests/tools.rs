@@ -180,7 +180,7 @@ fn diagnostics(reports: &[Report]) -> RawDiagnostics {
             }),
         })
         .collect();
-    RawDiagnostics { strings, items }
+    RawDiagnostics { strings, items, incomplete: Vec::new() }
 }
 
 /// A fragment of a hover: its range, its language, and its text.

@@ -146,7 +146,7 @@ impl Scripted {
     async fn targets(&self, place: &Place) -> Result<RawTargets, EditorError> {
         let (found, junk) = self.answer(Some(&place.uri)).await?;
         let items = found.all().map(|(uri, range)| RawTarget { uri: off(uri, junk), range, selection: None }).collect();
-        Ok(RawTargets { uris: self.uris.to_vec(), items })
+        Ok(RawTargets { uris: self.uris.to_vec(), items, without_range: 0 })
     }
 
     /// As many texts as there are URIs, for what is passed on as it is: where no path outside is put in, none comes out.
@@ -177,7 +177,7 @@ impl Scripted {
             RawReport { uri: off(uri, junk), diagnostic }
         };
         let items = found.all().map(report).collect();
-        Ok(RawDiagnostics { strings, items })
+        Ok(RawDiagnostics { strings, items, incomplete: Vec::new() })
     }
 }
 
@@ -212,13 +212,13 @@ impl Editor for Scripted {
     async fn declaration(&self, _: &Place) -> Result<RawTargets, EditorError> {
         let declared = self.script(|script| script.declared).ok_or(EditorError::Unavailable)?;
         let item = RawTarget { uri: declared.0, range: declared.1, selection: None };
-        Ok(RawTargets { uris: self.uris.to_vec(), items: vec![item] })
+        Ok(RawTargets { uris: self.uris.to_vec(), items: vec![item], without_range: 0 })
     }
 
     async fn references(&self, place: &Place) -> Result<RawLocations, EditorError> {
         let (found, junk) = self.answer(Some(&place.uri)).await?;
         let items = found.all().map(|(uri, range)| RawLocation { uri: off(uri, junk), range }).collect();
-        Ok(RawLocations { uris: self.uris.to_vec(), items })
+        Ok(RawLocations { uris: self.uris.to_vec(), items, without_range: 0 })
     }
 
     async fn hover(&self, place: &Place) -> Result<RawHovers, EditorError> {

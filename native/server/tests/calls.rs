@@ -169,7 +169,7 @@ async fn a_change_during_the_ask_is_asked_about_once_more() {
     let change: Meanwhile = Box::new(move |gateway| {
         gateway.bump(Epoch::Text);
         let items = [7, 8].map(|line| RawLocation { uri: 0, range: on_line(line) }).to_vec();
-        editor.set(|answers| answers.references = Some(RawLocations { uris: vec![uri], items }));
+        editor.set(|answers| answers.references = Some(RawLocations { uris: vec![uri], items, without_range: 0 }));
     });
     bench.editor.set(|answers| answers.meanwhile.push_back(change));
 
@@ -482,7 +482,7 @@ async fn declarations_are_removed_by_default_and_a_language_without_definitions_
     assert_eq!(lines(bench.references(json!({ "includeDeclaration": false })).await), [1, 2, 3]);
 
     let target = RawTarget { uri: 0, range: on_line(9), selection: Some(on_line(2)) };
-    let targets = RawTargets { uris: vec![bench.uri("a.ts")], items: vec![target] };
+    let targets = RawTargets { uris: vec![bench.uri("a.ts")], items: vec![target], without_range: 0 };
     bench.editor.set(|answers| answers.definition = Some(Ok(targets)));
     assert_eq!(lines(bench.references(json!({ "includeDeclaration": false })).await), [1, 3]);
     assert_eq!(lines(bench.references(json!({ "includeDeclaration": true })).await), [1, 2, 3]);
@@ -504,7 +504,7 @@ async fn a_question_that_nothing_answers_is_unavailable() {
 async fn a_definition_is_a_location_of_the_selection() {
     let bench = Bench::new();
     let target = RawTarget { uri: 0, range: on_line(9), selection: Some(on_line(2)) };
-    let targets = RawTargets { uris: vec![bench.uri("a.ts")], items: vec![target, target] };
+    let targets = RawTargets { uris: vec![bench.uri("a.ts")], items: vec![target, target], without_range: 0 };
     bench.editor.set(|answers| answers.definition = Some(Ok(targets)));
 
     let arguments = json!({ "uri": bench.uri("a.ts"), "position": { "line": 0, "character": 0 } });

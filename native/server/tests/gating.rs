@@ -150,7 +150,7 @@ impl Spy {
 
     fn targets(&self) -> RawTargets {
         let items = (0..).zip(self.found.iter()).map(|(uri, _)| RawTarget { uri, range: NOWHERE, selection: None });
-        RawTargets { uris: self.found.to_vec(), items: items.collect() }
+        RawTargets { uris: self.found.to_vec(), items: items.collect(), without_range: 0 }
     }
 }
 
@@ -184,7 +184,7 @@ impl Editor for Spy {
     async fn references(&self, place: &Place) -> Result<RawLocations, EditorError> {
         self.note(&place.uri);
         let items = (0..).zip(self.found.iter()).map(|(uri, _)| RawLocation { uri, range: NOWHERE }).collect();
-        Ok(RawLocations { uris: self.found.to_vec(), items })
+        Ok(RawLocations { uris: self.found.to_vec(), items, without_range: 0 })
     }
 
     async fn hover(&self, place: &Place) -> Result<RawHovers, EditorError> {

@@ -159,7 +159,8 @@ async fn the_rust_sdk_is_answered_by_all_seven_tools() {
     let bench = &session.bench;
     let (uri, outside) = (bench.uri("a.ts"), uri_of(&bench.folder.path().join("outside.ts")));
     let target = |uri, line| RawTarget { uri, range: on_line(9), selection: Some(on_line(line)) };
-    let definition = RawTargets { uris: vec![uri.clone(), outside], items: vec![target(1, 0), target(0, 4)] };
+    let definition =
+        RawTargets { uris: vec![uri.clone(), outside], items: vec![target(1, 0), target(0, 4)], without_range: 0 };
     let fragment = RawHoverFragment { range: Some(on_line(1)), language: Some(0), value: 1 };
     let hover = RawHovers { strings: vec!["ts".to_owned(), "let x: string".to_owned()], items: vec![fragment] };
     let symbol = RawDocumentSymbol {

@@ -44,7 +44,7 @@ impl Answer {
         Ok(Self {
             locations: locations.encode(MAX_ITEMS_NONPAGED)?,
             found: locations.len(),
-            left_out: locations.left_out(),
+            left_out: LeftOut { without_range: raw.without_range, ..locations.left_out() },
             belief,
         })
     }

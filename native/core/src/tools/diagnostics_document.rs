@@ -5,8 +5,9 @@ use serde_json::Value;
 
 use super::{Whole, counted_of};
 use crate::canonical::CanonicalSet;
-use crate::diagnostic::{Published, RawDiagnostics};
+use crate::diagnostic::{File, Published, RawDiagnostics};
 use crate::error::ToolError;
+use crate::left_out::LeftOut;
 use crate::limits::MAX_ITEMS_NONPAGED;
 use crate::page::{ResponseBudget, list_payload};
 use crate::roots::{AllowedRoots, RealPaths};
@@ -26,6 +27,7 @@ pub struct Answer {
     document: CanonicalUri,
     diagnostics: CanonicalSet,
     found: usize,
+    left_out: LeftOut,
     /// Whether anybody has published anything about the document.
     is_published: bool,
 }
@@ -47,10 +49,12 @@ impl Answer {
         if !is_published && !shown {
             return Err(ToolError::NotAnalysed);
         }
-        let diagnostics = file.map(|(_, diagnostics)| diagnostics).unwrap_or_default();
+        let (diagnostics, incomplete) =
+            file.map(|(_, File { diagnostics, incomplete })| (diagnostics, incomplete)).unwrap_or_default();
+        let left_out = LeftOut { incomplete, ..LeftOut::default() };
         let found = diagnostics.len();
         let diagnostics = CanonicalSet::encode(diagnostics.into_iter().take(MAX_ITEMS_NONPAGED))?;
-        Ok(Self { document: document.clone(), diagnostics, found, is_published })
+        Ok(Self { document: document.clone(), diagnostics, found, left_out, is_published })
     }
 }
 
@@ -60,6 +64,6 @@ impl Whole for Answer {
         let opening = format!(r#"{{"uri":{},"diagnostics":["#, Value::from(self.document.as_str()));
         let returned = counted_of(self.diagnostics.len(), self.found, "diagnostic", "diagnostics");
         let reported = if self.is_published { "" } else { "; no extension has reported on this file" };
-        list_payload(&opening, &self.diagnostics, &format!("Returned {returned}{reported}."), budget)
+        list_payload(&opening, &self.diagnostics, &format!("Returned {returned}{}{reported}.", self.left_out), budget)
     }
 }

@@ -7,7 +7,7 @@ use super::{counted, next_page};
 use crate::belief::Belief;
 use crate::canonical::CanonicalSet;
 use crate::cursor::Cursor;
-use crate::diagnostic::{Encoded, Published, RawDiagnostics};
+use crate::diagnostic::{Encoded, File, Published, RawDiagnostics};
 use crate::error::ToolError;
 use crate::left_out::LeftOut;
 use crate::limits::{MAX_ITEMS_NONPAGED, MAX_WORKSPACE_DIAGNOSTICS_ITEMS_TOTAL};
@@ -50,16 +50,18 @@ struct EncodedGroup<'a> {
 pub fn canonicalize(raw: &RawDiagnostics, roots: &AllowedRoots, real: &dyn RealPaths) -> Result<Retained, ToolError> {
     let published = Published::new(raw, roots, real)?;
     let mut left_out = published.left_out();
-    let mut groups: Vec<_> = published.files().filter(|(_, diagnostics)| !diagnostics.is_empty()).collect();
+    let mut groups: Vec<_> = published.files().collect();
+    left_out.incomplete = groups.iter().map(|(_, file)| file.incomplete).sum();
+    groups.retain(|(_, file)| !file.diagnostics.is_empty());
     if groups.len() > MAX_WORKSPACE_DIAGNOSTICS_ITEMS_TOTAL {
         let max_items = MAX_WORKSPACE_DIAGNOSTICS_ITEMS_TOTAL;
         return Err(ToolError::TooManyItems { items: groups.len(), max_items });
     }
-    for (_, diagnostics) in &mut groups {
+    for (_, File { diagnostics, .. }) in &mut groups {
         left_out.beyond_file += diagnostics.len().saturating_sub(MAX_ITEMS_NONPAGED);
         diagnostics.truncate(MAX_ITEMS_NONPAGED);
     }
-    let groups = groups.into_iter().map(|(uri, diagnostics)| Group { uri: uri.as_str(), diagnostics });
+    let groups = groups.into_iter().map(|(uri, file)| Group { uri: uri.as_str(), diagnostics: file.diagnostics });
     Ok(Retained { set: CanonicalSet::encode(groups)?, left_out, belief: Belief::Confirmed })
 }
 

@@ -7,6 +7,7 @@ use crate::belief::Belief;
 use crate::canonical::Locations;
 use crate::cursor::Cursor;
 use crate::error::ToolError;
+use crate::left_out::LeftOut;
 use crate::limits::MAX_REFERENCES_ITEMS_TOTAL;
 use crate::location::{RawLocations, RawTargets};
 use crate::page::{Page, PageParts, PageSize, ResponseBudget};
@@ -47,7 +48,7 @@ pub fn canonicalize(
     if items > MAX_REFERENCES_ITEMS_TOTAL {
         return Err(ToolError::TooManyItems { items, max_items: MAX_REFERENCES_ITEMS_TOTAL });
     }
-    let left_out = locations.left_out();
+    let left_out = LeftOut { without_range: references.without_range, ..locations.left_out() };
     Ok(Retained { set: locations.encode(items)?, left_out, belief })
 }
 

@@ -186,7 +186,7 @@ impl Bench {
     /// Lets the editor return references in `a.ts`, one on each of these lines.
     pub(crate) fn refer_to(&self, lines: impl IntoIterator<Item = u32>) {
         let items = lines.into_iter().map(|line| RawLocation { uri: 0, range: on_line(line) }).collect();
-        let references = RawLocations { uris: vec![self.uri("a.ts")], items };
+        let references = RawLocations { uris: vec![self.uri("a.ts")], items, without_range: 0 };
         self.editor.set(|answers| answers.references = Some(references));
     }
 
@@ -220,7 +220,8 @@ impl Bench {
                 items.push(RawReport { uri, diagnostic: Some(diagnostic) });
             }
         }
-        self.editor.set(|answers| answers.diagnostics = Some(RawDiagnostics { strings, items }));
+        self.editor
+            .set(|answers| answers.diagnostics = Some(RawDiagnostics { strings, items, incomplete: Vec::new() }));
     }
 }
 
