@@ -6,7 +6,7 @@ import { createInterface } from "node:readline";
 import { cached, npmInstall } from "../../scripts/cache.mjs";
 
 /** A package, and the command that it brings. */
-interface Package {
+export interface Package {
   readonly name: string;
   readonly version: string;
   /** The command's file, from the folder that the package is installed in. */

@@ -26,10 +26,13 @@ const MAX_CALLS: usize = 192;
 /// How many of them may be of one session, so that a client that calls without end leaves room for others.
 const MAX_SESSION_CALLS: usize = 128;
 
-const INSTRUCTIONS: &str = "Read-only code intelligence from the language servers of the editor that has this \
-    workspace open. Lines and characters are 0-based, characters in UTF-16 units; ranges end before `end`. Paged tools \
-    return `nextCursor`: pass it back unchanged until it is null. When a call fails, its message says what to do; with \
-    `retryable` in the error's details, or the word \"call again\", repeat the call.";
+/// What the model is told of all tools together. Codex shows its models the first 250 characters or so, and the tools only
+/// when they look for them: so what can be asked here stands first.
+const INSTRUCTIONS: &str = "Ask the language servers of the editor that has this workspace open: where a symbol is defined \
+    and used, its type and documentation, the symbols of a file or the workspace, errors and warnings. More exact than a \
+    text search. Read-only. Lines and characters are 0-based, characters in UTF-16 units; ranges end before `end`. Paged \
+    tools return `nextCursor`: pass it back unchanged until it is null. When a call fails, its message says what to do; \
+    with `retryable` in the error's details, or the word \"call again\", repeat the call.";
 
 /// What the transport needs of the gateway behind it.
 pub trait Calls: Send + Sync + 'static {
@@ -126,7 +129,8 @@ impl<G: Calls> Lifecycle<G> {
     /// Answers a call inside a session, if that takes no waiting and meets no error.
     pub(crate) fn receive_at_once(&self, session: SessionId, call: &PlainCall<'_>) -> Option<Pieces> {
         let tool = Tool::from_name(call.name)?;
-        if !self.gateway.sessions().is_initialized(session) {
+        // Its answers are not only looked up and sent, but written twice.
+        if session.revision() == Revision::Fallback || !self.gateway.sessions().is_initialized(session) {
             return None;
         }
         let begun = Instant::now();
@@ -232,7 +236,10 @@ impl<G: Calls> Lifecycle<G> {
                     suggested_page_size: None,
                 });
             }
-            Ok(envelope.around(&payload))
+            Ok(match run.run.session.revision() {
+                Revision::Current => envelope.around(&payload),
+                Revision::Fallback => envelope.around_twice(&payload),
+            })
         });
         let outcome = body.as_ref().map_or_else(|error| error.code().as_str(), |_| "answered");
         let bytes = body.as_ref().map_or(0, Vec::len);

@@ -251,6 +251,14 @@ impl Envelope {
         Pieces::around(before.into_bytes(), held(retained, items), after.into_bytes())
     }
 
+    /// The whole body of what a tool answered, with the payload once more as a text in `content`: clients of the revision
+    /// before may look nowhere else.
+    pub(crate) fn around_twice(&self, payload: &[u8]) -> Vec<u8> {
+        let content = json!([{ "type": "text", "text": String::from_utf8_lossy(payload) }]);
+        let after = format!(r#","content":{content}}}}}"#);
+        [self.before.as_bytes(), payload, after.as_bytes()].concat()
+    }
+
     /// The whole body.
     pub(crate) fn around(&self, payload: &[u8]) -> Vec<u8> {
         let mut body = Vec::with_capacity(self.bytes() + payload.len());

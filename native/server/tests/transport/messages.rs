@@ -142,6 +142,27 @@ async fn what_a_tool_answers_stands_byte_for_byte_in_its_envelope() {
     assert_eq!(asked[0].envelope_bytes, expected.len() - r#"{"locations":[ ],"summary":"é"}"#.len());
 }
 
+/// Gemini CLI hands its model the texts in `content`, and of a result without any an empty object.
+#[tokio::test]
+async fn in_a_session_of_the_fallback_the_payload_is_a_text_as_well_which_the_cap_does_not_count() {
+    let server = Server::start().await;
+    server.gateway.fall_back(true);
+    server.gateway.behave(Behaviour::Answer(r#"{"locations":[ ],"summary":"é\n"}"#));
+    let begin = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {"protocolVersion": "2025-06-18"}});
+    let session = server.send(&Request::post(&begin)).await.header("mcp-session-id").unwrap().to_owned();
+    server.make_ready(&session).await;
+    let request = Request::post(&definition(&json!(1))).in_session(&session).without("MCP-Protocol-Version");
+    let expected = r#"{"jsonrpc":"2.0","id":1,"result":{"isError":false,"structuredContent":{"locations":[ ],"summary":"é\n"},"content":[{"text":"{\"locations\":[ ],\"summary\":\"é\\n\"}","type":"text"}]}}"#;
+    assert_eq!(server.send(&request).await.text(), expected);
+
+    let envelope = r#"{"jsonrpc":"2.0","id":1,"result":{"isError":false,"structuredContent":,"content":[]}}"#.len();
+    let copied = 524_288 - envelope;
+    server.gateway.behave(Behaviour::AnswerOfLength(copied));
+    assert_eq!(server.send(&request).await.body.len(), 524_288 + r#"{"text":"","type":"text"}"#.len() + copied);
+    server.gateway.behave(Behaviour::AnswerOfLength(524_289 - envelope));
+    assert_eq!(server.send(&request).await.json()["error"]["data"]["code"], "MCP_LSP_GATEWAY/CAP_EXCEEDED");
+}
+
 #[tokio::test]
 async fn a_body_of_exactly_the_cap_is_sent_and_one_byte_more_is_cap_exceeded() {
     let server = Server::start().await;

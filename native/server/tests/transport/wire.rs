@@ -65,10 +65,15 @@ impl Server {
     /// A session that is ready for calls.
     pub(crate) async fn session(&self) -> String {
         let session = self.new_session().await;
-        let ready =
-            Request::post(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"})).in_session(&session);
-        assert_eq!(self.send(&ready).await.status, 202);
+        self.make_ready(&session).await;
         session
+    }
+
+    /// Finishes a handshake.
+    pub(crate) async fn make_ready(&self, session: &str) {
+        let ready =
+            Request::post(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"})).in_session(session);
+        assert_eq!(self.send(&ready.without("MCP-Protocol-Version")).await.status, 202);
     }
 
     /// Sends a request inside a session that is ready, and gives its JSON.

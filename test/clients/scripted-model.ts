@@ -1,0 +1,187 @@
+// A stand-in for the models of real clients, so that a client can be asked a question without an account and without a
+// network. It does what a model does about "who uses this?": it looks for our tool where the client keeps tools back until
+// they are asked for, calls it, and then says what came back.
+
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
+
+/** What the model is to ask. */
+export interface Script {
+  /** The tool's own name. Clients change its dots, and put something in front. */
+  readonly tool: string;
+  readonly input: object;
+}
+
+/** What the model does next. */
+export type Turn = { readonly says: string } | { readonly calls: string; readonly input: object };
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** An interface by which clients reach their models. */
+interface Dialect {
+  readonly path: RegExp;
+  /** What the model does about a request, by what the client tells it there. */
+  turn(body: Json, script: Script): Turn;
+  /** The model's turn as a stream of events. */
+  events(turn: Turn): readonly Json[];
+}
+
+export class ScriptedModel {
+  readonly url: string;
+  /** What the model did, in this order. */
+  readonly turns: readonly Turn[];
+  /** Requests that it did not understand, as method and path. */
+  readonly refused: readonly string[];
+  readonly close: () => Promise<void>;
+
+  private constructor(url: string, turns: readonly Turn[], refused: readonly string[], close: () => Promise<void>) {
+    this.url = url;
+    this.turns = turns;
+    this.refused = refused;
+    this.close = close;
+  }
+
+  static async start(script: Script): Promise<ScriptedModel> {
+    const turns: Turn[] = [];
+    const refused: string[] = [];
+    const server = createServer(async (request, response) => {
+      const body = await text(request);
+      const dialect = DIALECTS.find(({ path }) => path.test(request.url ?? ""));
+      if (request.method !== "POST" || dialect === undefined) {
+        refused.push(`${request.method} ${request.url}`);
+        response.writeHead(404).end();
+        return;
+      }
+      const turn = dialect.turn(JSON.parse(body), script);
+      turns.push(turn);
+      response.writeHead(200, { "Content-Type": "text/event-stream" });
+      response.end(dialect.events(turn).map(frame).join(""));
+    });
+    await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+    const { port } = server.address() as AddressInfo;
+    const close = (): Promise<void> =>
+      new Promise((closed) => {
+        server.close(() => closed());
+        server.closeAllConnections();
+      });
+    return new ScriptedModel(`http://127.0.0.1:${port}`, turns, refused, close);
+  }
+}
+
+function frame(event: Json): string {
+  const { type } = event;
+  return `${typeof type === "string" ? `event: ${type}\n` : ""}data: ${JSON.stringify(event)}\n\n`;
+}
+
+/** The tool that Claude Code gives its model to find those with that it keeps back, by words such as a model would use. */
+const TOOL_SEARCH = "ToolSearch";
+const SEARCH_WORDS = "find references";
+/** Under which id the model calls our tool. */
+const CALL = "call_of_the_tool";
+
+/** Of Claude Code, and of others that can use Anthropic's models. */
+const messages: Dialect = {
+  path: /^(\/v1)?\/messages(\?|$)/,
+  turn({ tools, messages: said }, { tool, input }) {
+    const offered = listOf(tools).map(({ name }) => String(name));
+    const result = listOf(said)
+      .flatMap(({ content }) => listOf(content))
+      .find(({ type, tool_use_id: id }) => type === "tool_result" && id === CALL);
+    const calls = offered.find((name) => isNamed(name, tool));
+    if (result !== undefined) return { says: textOf(result["content"]) };
+    if (calls !== undefined) return { calls, input };
+    if (offered.includes(TOOL_SEARCH)) return { calls: TOOL_SEARCH, input: { query: SEARCH_WORDS, max_results: 5 } };
+    return { says: "There is no such tool." };
+  },
+  events(turn) {
+    const usage = { input_tokens: 1, output_tokens: 1 };
+    const [block, delta, reason] =
+      "says" in turn
+        ? [{ type: "text", text: "" }, { type: "text_delta", text: turn.says }, "end_turn"]
+        : [
+            { type: "tool_use", id: turn.calls === TOOL_SEARCH ? "call_of_search" : CALL, name: turn.calls, input: {} },
+            { type: "input_json_delta", partial_json: JSON.stringify(turn.input) },
+            "tool_use",
+          ];
+    const message = { id: "message", type: "message", role: "assistant", model: "scripted", content: [], usage };
+    return [
+      { type: "message_start", message: { ...message, stop_reason: null, stop_sequence: null } },
+      { type: "content_block_start", index: 0, content_block: block },
+      { type: "content_block_delta", index: 0, delta },
+      { type: "content_block_stop", index: 0 },
+      { type: "message_delta", delta: { stop_reason: reason, stop_sequence: null }, usage },
+      { type: "message_stop" },
+    ];
+  },
+};
+
+/** Of Codex, whose models call all tools from JavaScript that they write. */
+const responses: Dialect = {
+  path: /^\/responses$/,
+  turn({ input: said }, { tool, input }) {
+    const result = listOf(said).find(({ type, call_id: id }) => type === "custom_tool_call_output" && id === CALL);
+    if (result !== undefined) return { says: textOf(result["output"]) };
+    const found = `ALL_TOOLS.find(({ name }) => name.endsWith(${JSON.stringify(underscored(tool))})).name`;
+    return { calls: "exec", input: [`text(await tools[${found}](${JSON.stringify(input)}));`] };
+  },
+  events(turn) {
+    const item =
+      "says" in turn
+        ? { type: "message", id: "message", role: "assistant", content: [{ type: "output_text", text: turn.says }] }
+        : {
+            type: "custom_tool_call",
+            id: "call",
+            call_id: CALL,
+            name: turn.calls,
+            input: Object.values(turn.input).join(""),
+          };
+    const response = { id: "response" };
+    const usage = { input_tokens: 1, output_tokens: 1, total_tokens: 2 };
+    return [
+      { type: "response.created", response },
+      { type: "response.output_item.done", output_index: 0, item },
+      { type: "response.completed", response: { ...response, usage } },
+    ];
+  },
+};
+
+/** Of Gemini CLI. */
+const contents: Dialect = {
+  path: /^\/v1beta\/models\/[\w.-]+:streamGenerateContent\?/,
+  turn({ tools, contents: said }, { tool, input }) {
+    const offered = listOf(tools).flatMap(({ functionDeclarations }) => listOf(functionDeclarations));
+    const calls = offered.map(({ name }) => String(name)).find((name) => isNamed(name, tool));
+    const parts = listOf(said).flatMap((content) => listOf(content["parts"]));
+    const result = parts.map(({ functionResponse }) => functionResponse as Json | undefined).find((part) => part);
+    if (result !== undefined) return { says: textOf((result["response"] as Json)["output"]) };
+    return calls === undefined ? { says: "There is no such tool." } : { calls, input };
+  },
+  events(turn) {
+    const part = "says" in turn ? { text: turn.says } : { functionCall: { name: turn.calls, args: turn.input } };
+    return [{ candidates: [{ content: { role: "model", parts: [part] }, finishReason: "STOP" }] }];
+  },
+};
+
+const DIALECTS: readonly Dialect[] = [messages, responses, contents];
+
+function isNamed(offered: string, tool: string): boolean {
+  return underscored(offered).endsWith(underscored(tool));
+}
+
+function underscored(name: string): string {
+  return name.replaceAll(".", "_");
+}
+
+function listOf(value: unknown): readonly Json[] {
+  return Array.isArray(value) ? value : [];
+}
+
+/** A tool's result as the client hands it to its model: a text, or pieces of one. */
+function textOf(result: unknown): string {
+  return typeof result === "string"
+    ? result
+    : listOf(result)
+        .map((piece) => piece["text"] ?? "")
+        .join("\n");
+}
