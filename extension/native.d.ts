@@ -15,6 +15,13 @@ export declare class Gateway {
   configure(options: GatewayOptions): Promise<void>
   /** Counts one change of the workspace. */
   bump(kind: 'roots' | 'text' | 'fs' | 'diagnostics'): void
+  /** The calls after that of number `seen`, and the slices of time from `slice` on; all that is kept for 0 and 0. */
+  news(seen: number, slice: number): News
+  /**
+   * Where the call of this number asked, if clients may ask there now. Rejects with one sentence for a person if it
+   * leads nowhere.
+   */
+  placeOfCall(call: number): Promise<PlaceOfCall>
   /**
    * Stops listening, gives the calls under way a moment to end, and resolves once everything is gone. Stopping again
    * changes nothing.
@@ -62,4 +69,24 @@ export interface GatewayOptions {
   ports: Array<number>
   /** `off`, `error`, `warn`, `info`, `debug` or `trace`. */
   logLevel: string
+}
+
+/** What clients did since somebody looked last. */
+export interface News {
+  /** The number of the last call in it: from here on there is more to come. */
+  seen: number
+  /** The slice of time that is not over, and will be told again. */
+  slice: number
+  /** The news as JSON, for the view. */
+  json: string
+}
+
+/** What a call asked about. */
+export interface PlaceOfCall {
+  /** The document, as the editor knows it. */
+  uri: string
+  /** 0-based line, if the call was about a place. */
+  line?: number
+  /** 0-based character, in UTF-16 units. */
+  character?: number
 }

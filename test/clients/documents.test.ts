@@ -142,7 +142,7 @@ function numberOf(expression: string, known: ReadonlyMap<string, number>): numbe
 function constantsOf(pattern: string, known = new Map<string, number>()): Map<string, number> {
   const constants = new Map<string, number>();
   for (const [, name = "", expression = ""] of readAll(pattern).matchAll(
-    /^(?:pub |export )?const ([A-Z_]+)(?:: (?:usize|Duration))? = ([^;]+);/gm,
+    /^(?:pub |export )?const ([A-Z_]+)(?:: (?:usize|u64|Duration))? = ([^;]+);/gm,
   )) {
     const value = numberOf(expression, new Map([...known, ...constants]));
     if (value !== undefined) {
@@ -167,7 +167,7 @@ test("every limit of the code stands in the contract with its number", () => {
 });
 
 test("every bound that the description of security names is the code's", () => {
-  const code = new Map([...limits, ...constantsOf("{native/{server,addon}/src,extension}/*.{rs,ts}", limits)]);
+  const code = new Map([...limits, ...constantsOf("{native/{server,addon}/src,extension}/**/*.{rs,ts}", limits)]);
   const bounds = numbersIn("docs/SECURITY.md", "| Bound ");
   assert.ok(bounds.length >= 20);
   for (const [name, number] of bounds) assert.equal(number, code.get(name), name);

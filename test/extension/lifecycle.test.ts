@@ -64,6 +64,8 @@ beforeEach(() => {
           events.push(`configure ${name} ${next.tokens}`);
         },
         bump: (epoch) => events.push(`bump ${name} ${epoch}`),
+        news: () => ({ seen: 0, slice: 0, json: "" }),
+        placeOfCall: async () => ({ uri: "" }),
         stop: async () => {
           await undefined;
           events.push(`stop ${name}`);

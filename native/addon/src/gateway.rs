@@ -9,8 +9,10 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use gateway_core::epochs::Epoch;
 use gateway_core::limits::Limits;
+use gateway_core::position::Position;
 use gateway_server::gateway::{self, Settings};
 use gateway_server::http::Access;
+use gateway_server::lifecycle::Calls as _;
 use gateway_server::redact::Redaction;
 use gateway_server::serve::{Loopback, serve};
 use gateway_server::session::Sessions;
@@ -55,6 +57,28 @@ pub struct GatewayOptions {
     pub ports: Vec<u32>,
     /// `off`, `error`, `warn`, `info`, `debug` or `trace`.
     pub log_level: String,
+}
+
+/// What clients did since somebody looked last.
+#[napi(object, object_from_js = false)]
+pub struct News {
+    /// The number of the last call in it: from here on there is more to come.
+    pub seen: i64,
+    /// The slice of time that is not over, and will be told again.
+    pub slice: i64,
+    /// The news as JSON, for the view.
+    pub json: String,
+}
+
+/// What a call asked about.
+#[napi(object, object_from_js = false)]
+pub struct PlaceOfCall {
+    /// The document, as the editor knows it.
+    pub uri: String,
+    /// 0-based line, if the call was about a place.
+    pub line: Option<u32>,
+    /// 0-based character, in UTF-16 units.
+    pub character: Option<u32>,
 }
 
 /// A running gateway. It runs until `stop`, or the end of the process, which it does not put off.
@@ -158,6 +182,23 @@ impl Gateway {
         Ok(())
     }
 
+    /// The calls after that of number `seen`, and the slices of time from `slice` on; all that is kept for 0 and 0.
+    #[napi(catch_unwind)]
+    pub fn news(&self, seen: i64, slice: i64) -> News {
+        let news = self.server.activity().since(to_count(seen), to_count(slice));
+        News { seen: to_number(news.seen), slice: to_number(news.slice), json: news.to_json() }
+    }
+
+    /// Where the call of this number asked, if clients may ask there now. Rejects with one sentence for a person if it
+    /// leads nowhere.
+    #[napi]
+    pub async fn place_of_call(&self, call: i64) -> Result<PlaceOfCall> {
+        let place = self.server.place_of_call(to_count(call)).await;
+        let (uri, position) = place.map_err(|reason| sentence(&reason.to_string()))?;
+        let (line, character) = position.map(|Position { line, character }| (line, character)).unzip();
+        Ok(PlaceOfCall { uri, line, character })
+    }
+
     /// Stops listening, gives the calls under way a moment to end, and resolves once everything is gone. Stopping again
     /// changes nothing.
     #[napi]
@@ -202,6 +243,15 @@ fn ports(numbers: &[u32]) -> Result<Vec<u16>> {
 
 fn to_size(number: u32) -> usize {
     usize::try_from(number).unwrap_or(usize::MAX)
+}
+
+/// A number of JavaScript that counts something.
+fn to_count(number: i64) -> u64 {
+    u64::try_from(number).unwrap_or_default()
+}
+
+fn to_number(count: u64) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
 }
 
 /// Runs what may block on the disk off the threads that serve connections.

@@ -12,7 +12,7 @@ use gateway_core::epochs::Epochs;
 use gateway_core::error::ToolError;
 use gateway_core::keys::{RequestKey, SnapshotKey};
 use gateway_core::limits::Limits;
-use gateway_core::page::{PageSize, ResponseBudget};
+use gateway_core::page::{EncodedPayload, PageSize, ResponseBudget};
 use gateway_core::position::Position;
 use gateway_core::roots::AllowedRoots;
 use gateway_core::snapshots::{Retained, Snapshots};
@@ -100,7 +100,7 @@ fn average<T>(times: u32, work: impl Fn() -> Result<T, Failure>) -> Result<f64, 
 }
 
 /// What the addon and the server do with an answer: unpack it, make it canonical, retain it, and write the first page.
-fn engine(Rows { text, cells, .. }: &Rows, roots: &AllowedRoots) -> Result<(Snapshots, Vec<u8>), Failure> {
+fn engine(Rows { text, cells, .. }: &Rows, roots: &AllowedRoots) -> Result<(Snapshots, EncodedPayload), Failure> {
     let raw = unpack_locations(text, cells).map_err(|malformed| malformed.0)?;
     let document = roots.admit(raw.uris.first().ok_or("no references")?, &Disk)?;
     let request = RequestKey::references(&document.uri, Position { line: 0, character: 0 }, true);
@@ -113,7 +113,7 @@ fn engine(Rows { text, cells, .. }: &Rows, roots: &AllowedRoots) -> Result<(Snap
     Ok((snapshots, first_page(&retained, &Cursor { offset: 0, request, snapshot })?))
 }
 
-fn first_page(retained: &Retained, cursor: &Cursor) -> Result<Vec<u8>, ToolError> {
+fn first_page(retained: &Retained, cursor: &Cursor) -> Result<EncodedPayload, ToolError> {
     let limits = Limits::default();
     let budget = ResponseBudget::new(limits.max_response_bytes(), ENVELOPE_BYTES);
     references::page(retained, cursor, PageSize::clamped(None, &limits), budget)

@@ -198,7 +198,7 @@ impl ToolError {
 }
 
 /// The names of the taxonomy (contract section 6.3).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[expect(missing_docs, reason = "the names are the contract's own")]
 pub enum ErrorCode {
     InvalidParams,
@@ -215,6 +215,11 @@ pub enum ErrorCode {
 }
 
 impl ErrorCode {
+    /// The code without what stands before it on the wire, such as `CURSOR_STALE`.
+    pub fn name(self) -> &'static str {
+        self.as_str().rsplit('/').next().unwrap_or_default()
+    }
+
     /// The code as it stands on the wire.
     pub const fn as_str(self) -> &'static str {
         match self {

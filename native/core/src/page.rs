@@ -11,7 +11,16 @@ use crate::limits::{DEFAULT_PAGE_SIZE, Limits};
 use crate::snapshots::Retained;
 
 /// How a paged tool writes the payload of the page at a cursor.
-pub type WritePage = fn(&Retained, &Cursor, PageSize, ResponseBudget) -> Result<Vec<u8>, ToolError>;
+pub type WritePage = fn(&Retained, &Cursor, PageSize, ResponseBudget) -> Result<EncodedPayload, ToolError>;
+
+/// What a tool answers, encoded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EncodedPayload {
+    /// The payload as JSON.
+    pub json: Vec<u8>,
+    /// How many items are in it.
+    pub items: usize,
+}
 
 /// How many items a page may have: already clamped to what is allowed (D11).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -72,8 +81,19 @@ pub struct PageParts {
     pub before: &'static str,
     /// Which part of [`CanonicalSet::json`] the items are.
     pub items: Run<usize>,
+    /// How many items that are.
+    pub count: usize,
     /// What stands after them.
     pub after: String,
+}
+
+impl PageParts {
+    /// The payload in one piece, with the items of `set`.
+    pub(crate) fn joined(self, set: &CanonicalSet) -> EncodedPayload {
+        let Self { before, items, count, after } = self;
+        let json = [before.as_bytes(), &set.json()[items], after.as_bytes()].concat();
+        EncodedPayload { json, items: count }
+    }
 }
 
 /// A page of a retained set, from a cursor on.
@@ -117,9 +137,8 @@ impl<'a, S: Fn(usize, bool) -> String> Page<'a, S> {
 
     /// The payload of a paged tool: `{"items":[…],"nextCursor":…,"summary":…}`. If it does not fit, the error names the
     /// largest page size that does.
-    pub(crate) fn payload(&self, budget: ResponseBudget) -> Result<Vec<u8>, ToolError> {
-        let PageParts { before, items, after } = self.parts(budget)?;
-        Ok([before.as_bytes(), &self.set.json()[items], after.as_bytes()].concat())
+    pub(crate) fn payload(&self, budget: ResponseBudget) -> Result<EncodedPayload, ToolError> {
+        Ok(self.parts(budget)?.joined(self.set))
     }
 
     /// As [`Page::payload`], with the items left where they are held.
@@ -129,7 +148,7 @@ impl<'a, S: Fn(usize, bool) -> String> Page<'a, S> {
         budget.check(BEFORE_ITEMS.len() + items.len() + after.len(), || {
             (1..self.size).rev().find(|&size| budget.fits(self.payload_bytes(size)))
         })?;
-        Ok(PageParts { before: BEFORE_ITEMS, items, after })
+        Ok(PageParts { before: BEFORE_ITEMS, items, count: self.size, after })
     }
 
     /// The payload with other items in place of those of the page, and another summary.
@@ -170,11 +189,11 @@ pub(crate) fn list_payload(
     items: &CanonicalSet,
     summary: &str,
     budget: ResponseBudget,
-) -> Result<Vec<u8>, ToolError> {
+) -> Result<EncodedPayload, ToolError> {
     let closing = format!(r#"],"summary":{}}}"#, Value::from(summary));
     let payload = [opening.as_bytes(), items.slice(0, items.len()), closing.as_bytes()].concat();
     budget.check(payload.len(), || None)?;
-    Ok(payload)
+    Ok(EncodedPayload { json: payload, items: items.len() })
 }
 
 #[cfg(test)]

@@ -21,7 +21,7 @@ use gateway_core::hover::{RawHoverFragment, RawHovers};
 use gateway_core::keys::{RequestKey, SnapshotKey};
 use gateway_core::limits::{Limits, MAX_RESPONSE_BYTES, REQUEST_TIMEOUT};
 use gateway_core::location::{RawLocation, RawLocations, RawTarget, RawTargets};
-use gateway_core::page::{PageSize, ResponseBudget};
+use gateway_core::page::{EncodedPayload, PageSize, ResponseBudget};
 use gateway_core::position;
 use gateway_core::roots::AllowedRoots;
 use gateway_core::snapshots::{Retained, Snapshots};
@@ -328,7 +328,7 @@ fn check(case: &Case, payload: Option<&str>) -> Vec<String> {
     for arguments in spellings {
         let asked = arguments["uri"].clone();
         let actual = match answer(case, &arguments) {
-            Ok(payload) => format!("payload {}", String::from_utf8(payload).unwrap()),
+            Ok(payload) => format!("payload {}", String::from_utf8(payload.json).unwrap()),
             Err(error) => format!("error {}", wire(&error)),
         };
         let expected = match (payload, &case.expect.error) {
@@ -344,7 +344,7 @@ fn check(case: &Case, payload: Option<&str>) -> Vec<String> {
 }
 
 /// The way of one call, without the editor and the transport.
-fn answer(case: &Case, arguments: &Value) -> Result<Vec<u8>, ToolError> {
+fn answer(case: &Case, arguments: &Value) -> Result<EncodedPayload, ToolError> {
     let style = if case.windows { PathStyle::Windows } else { PathStyle::Posix };
     let mut disk = InMemory::new(style);
     for folder in &case.disk.folders {
@@ -440,8 +440,8 @@ impl Asked {
         case: &Case,
         roots: &AllowedRoots,
         set: Result<Retained, ToolError>,
-        page: impl Fn(&Retained, &Cursor, PageSize) -> Result<Vec<u8>, ToolError>,
-    ) -> Result<Vec<u8>, ToolError> {
+        page: impl Fn(&Retained, &Cursor, PageSize) -> Result<EncodedPayload, ToolError>,
+    ) -> Result<EncodedPayload, ToolError> {
         let Self { request, size, cursor } = self;
         let tool = Tool::from_name(&case.tool).unwrap();
         let epochs = epochs(case.epochs);

@@ -100,7 +100,7 @@ proptest! {
         let mut collected = Vec::new();
         for size in sizes.into_iter().cycle() {
             let payload = references::page(&retained, &cursor, page_size(size), BUDGET).unwrap();
-            let payload: Value = serde_json::from_slice(&payload).unwrap();
+            let payload: Value = serde_json::from_slice(&payload.json).unwrap();
             let on_page = payload["items"].as_array().unwrap();
             let left = retained.set.len() - collected.len();
             prop_assert_eq!(on_page.len(), size.min(left));

@@ -13,7 +13,7 @@ use gateway_core::epochs::Epochs;
 use gateway_core::error::ToolError;
 use gateway_core::hover::{RawHoverFragment, RawHovers};
 use gateway_core::keys::{RequestKey, SnapshotKey};
-use gateway_core::page::{ResponseBudget, WritePage};
+use gateway_core::page::{EncodedPayload, ResponseBudget, WritePage};
 use gateway_core::position::{Position, Range};
 use gateway_core::roots::NotAllowed;
 use gateway_core::snapshots::Retained;
@@ -129,7 +129,7 @@ const ANYWHERE: Range = Range { start: Position { line: 1, character: 1 }, end: 
 fn outlined(raw: &RawDocumentSymbols) -> Vec<u8> {
     let disk = disk();
     let document = roots(&disk).admit("file:///ws/é.ts", &disk).unwrap();
-    document_symbols::Answer::new(raw, Belief::Confirmed, &document.uri).unwrap().payload(BUDGET).unwrap()
+    document_symbols::Answer::new(raw, Belief::Confirmed, &document.uri).unwrap().payload(BUDGET).unwrap().json
 }
 
 #[derive(Debug, Clone)]
@@ -240,8 +240,10 @@ impl Paged {
         let mut collected = Vec::new();
         for &size in sizes.iter().cycle() {
             let payload = (self.page)(&self.retained, &cursor, page_size(size), budget).unwrap();
-            let payload: Value = serde_json::from_slice(&payload).unwrap();
+            let told = payload.items;
+            let payload: Value = serde_json::from_slice(&payload.json).unwrap();
             let on_page = payload["items"].as_array().unwrap();
+            assert_eq!(on_page.len(), told);
             assert!(on_page.len() <= size);
             collected.extend(on_page.iter().cloned());
             let Some(next) = payload["nextCursor"].as_str() else { break };
@@ -503,7 +505,7 @@ proptest! {
         let files: BTreeMap<String, Value> =
             items(&set).into_iter().map(|file| (file["uri"].as_str().unwrap().to_owned(), file["diagnostics"].clone())).collect();
         for (uri, of_file) in &expected {
-            let document = diagnostics_document::Answer::new(&raw, uri, false, &roots, &disk).unwrap().payload(BUDGET).unwrap();
+            let document = diagnostics_document::Answer::new(&raw, uri, false, &roots, &disk).unwrap().payload(BUDGET).unwrap().json;
             let document: Value = serde_json::from_slice(&document).unwrap();
             let group = files.get(uri.as_str()).cloned().unwrap_or_else(|| Value::Array(Vec::new()));
             prop_assert_eq!(&document["diagnostics"], &group);
@@ -540,9 +542,9 @@ proptest! {
         let budget = ResponseBudget::new(max_bytes, 0);
         let page = |size| (paged.page)(&paged.retained, &paged.first, page_size(size), budget);
         match page(200) {
-            Ok(payload) => prop_assert!(payload.len() <= max_bytes),
+            Ok(payload) => prop_assert!(payload.json.len() <= max_bytes),
             Err(ToolError::ResponseTooLarge { suggested_page_size: Some(size), .. }) => {
-                prop_assert!(page(size).unwrap().len() <= max_bytes);
+                prop_assert!(page(size).unwrap().json.len() <= max_bytes);
                 prop_assert!(page(size + 1).is_err());
             }
             Err(_) => prop_assert!(page(1).is_err()),
@@ -555,11 +557,12 @@ proptest! {
         max_bytes in 200..40_000_usize,
     ) {
         let answer = hover::Answer::new(&hovers(&fragments), Belief::Confirmed).unwrap();
-        let payload = answer.payload(ResponseBudget::new(max_bytes, 0)).unwrap();
-        prop_assert!(payload.len() <= max_bytes);
-        let payload: Value = serde_json::from_slice(&payload).unwrap();
+        let EncodedPayload { json, items } = answer.payload(ResponseBudget::new(max_bytes, 0)).unwrap();
+        prop_assert!(json.len() <= max_bytes);
+        let payload: Value = serde_json::from_slice(&json).unwrap();
         let values: Vec<&str> =
             payload["contents"].as_array().unwrap().iter().map(|content| content["value"].as_str().unwrap()).collect();
+        prop_assert_eq!(values.len(), items);
         prop_assert!(values.len() <= 8);
         prop_assert!(values.is_sorted_by(|before, after| before.encode_utf16().lt(after.encode_utf16())));
         let whole: BTreeSet<String> = fragments

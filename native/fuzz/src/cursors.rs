@@ -50,7 +50,7 @@ fn attempt(input: &mut Unstructured<'_>) -> arbitrary::Result<()> {
     let size = PageSize::clamped(Some(size), &Limits::default());
     match references::page(&retained, &cursor, size, ResponseBudget::new(524_288, 0)) {
         Ok(payload) => {
-            let payload: Value = serde_json::from_slice(&payload).expect("a payload is JSON");
+            let payload: Value = serde_json::from_slice(&payload.json).expect("a payload is JSON");
             let lines: Vec<u64> =
                 payload["items"].as_array().expect("items").iter().map(|item| checks::range(item)[0]).collect();
             let after = ITEMS.min(cursor.offset + size.get());

@@ -4,7 +4,9 @@ use std::sync::{Arc, LazyLock};
 
 use gateway_core::error::ToolError;
 use gateway_core::limits::Limits;
+use gateway_core::page::EncodedPayload;
 use gateway_core::tools::Tool;
+use gateway_server::activity::Activity;
 use gateway_server::http::{Access, Endpoint};
 use gateway_server::lifecycle::Calls;
 use gateway_server::session::Sessions;
@@ -92,6 +94,7 @@ impl<G: Calls> Client<G> {
 pub(crate) struct Double {
     access: Arc<Access>,
     sessions: Sessions,
+    activity: Activity,
 }
 
 impl Double {
@@ -101,7 +104,8 @@ impl Double {
             allowed_origins: vec!["https://a.example".to_owned()],
             fallback: true,
         });
-        Arc::new(Self { access, sessions: Sessions::new(&KEY, "workspace", &[], Box::new(|_| ())) })
+        let sessions = Sessions::new(&KEY, "workspace", &[], Box::new(|_| ()));
+        Arc::new(Self { access, sessions, activity: Activity::default() })
     }
 }
 
@@ -118,12 +122,17 @@ impl Calls for Double {
         &self.sessions
     }
 
+    fn activity(&self) -> &Activity {
+        &self.activity
+    }
+
     fn limits(&self) -> Limits {
         Limits::default()
     }
 
-    async fn call(self: &Arc<Self>, tool: Tool, arguments: Value, _: usize) -> Result<Vec<u8>, ToolError> {
+    async fn call(self: &Arc<Self>, tool: Tool, arguments: Value, _: usize) -> Result<EncodedPayload, ToolError> {
         // The schema has let these through, so each tool must find in them what it needs.
-        Ok(json!({ "tool": tool.name(), "arguments": arguments }).to_string().into_bytes())
+        let json = json!({ "tool": tool.name(), "arguments": arguments }).to_string().into_bytes();
+        Ok(EncodedPayload { json, items: 0 })
     }
 }

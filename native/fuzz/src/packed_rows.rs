@@ -7,7 +7,7 @@ use gateway_core::epochs::Epochs;
 use gateway_core::error::ToolError;
 use gateway_core::keys::{RequestKey, SnapshotKey};
 use gateway_core::limits::Limits;
-use gateway_core::page::{PageSize, ResponseBudget, WritePage};
+use gateway_core::page::{EncodedPayload, PageSize, ResponseBudget, WritePage};
 use gateway_core::roots::AllowedRoots;
 use gateway_core::snapshots::Retained;
 use gateway_core::tools::{
@@ -158,7 +158,7 @@ fn packed(input: &mut Unstructured<'_>) -> arbitrary::Result<(String, Vec<u32>)>
 
 fn whole<A: Whole>(answer: Result<A, ToolError>, budget: ResponseBudget, check: impl FnOnce(&Value)) {
     match answer.and_then(|answer| answer.payload(budget)) {
-        Ok(payload) => {
+        Ok(EncodedPayload { json: payload, .. }) => {
             assert!(payload.len() + 100 <= CAP, "{} bytes", payload.len());
             check(&serde_json::from_slice(&payload).expect("a payload is JSON"));
         }
@@ -180,10 +180,11 @@ fn pages(found: Result<Retained, ToolError>, page: WritePage, size: u8, budget: 
     let mut items = Vec::new();
     loop {
         match page(&retained, &cursor, size, budget) {
-            Ok(payload) => {
-                assert!(payload.len() + 100 <= CAP, "{} bytes", payload.len());
-                let payload: Value = serde_json::from_slice(&payload).expect("a payload is JSON");
+            Ok(EncodedPayload { json, items: told }) => {
+                assert!(json.len() + 100 <= CAP, "{} bytes", json.len());
+                let payload: Value = serde_json::from_slice(&json).expect("a payload is JSON");
                 let page = list(&payload, "items");
+                assert_eq!(page.len(), told);
                 assert!(page.len() <= size.get());
                 items.extend_from_slice(page);
                 let Some(next) = payload["nextCursor"].as_str() else {

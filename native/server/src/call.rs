@@ -7,7 +7,7 @@ use gateway_core::cursor::Cursor;
 use gateway_core::epochs::{Epoch, Epochs};
 use gateway_core::error::ToolError;
 use gateway_core::keys::{RequestKey, RootsKey};
-use gateway_core::page::{PageSize, ResponseBudget};
+use gateway_core::page::{EncodedPayload, PageSize, ResponseBudget};
 use gateway_core::position::Position;
 use gateway_core::roots::Document;
 use gateway_core::snapshots::Retained;
@@ -16,6 +16,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 use tokio::time::timeout;
 
+use crate::activity::About;
 use crate::asks::Stage;
 use crate::disk::Disk;
 use crate::editor::{Editor, Language, OpenDocument};
@@ -64,7 +65,7 @@ impl<E: Editor> Gateway<E> {
         tool: Tool,
         arguments: Value,
         envelope_bytes: usize,
-    ) -> Result<Vec<u8>, ToolError> {
+    ) -> Result<EncodedPayload, ToolError> {
         let limit = self.limits().request_timeout();
         let stage = OnceLock::new();
         match timeout(limit, self.answer_untimed(tool, arguments, envelope_bytes, &stage)).await {
@@ -86,7 +87,7 @@ impl<E: Editor> Gateway<E> {
         let limits = self.limits();
         let budget = ResponseBudget::new(limits.max_response_bytes(), envelope_bytes);
         let parts = references::page_parts(&retained, &cursor, PageSize::clamped(page_size, &limits), budget).ok()?;
-        Some(HeldPage { parts, retained })
+        Some(HeldPage { parts, retained, about: About::document(uri, Some(position)) })
     }
 
     /// `stage` becomes that of the ask that is waited for.
@@ -96,7 +97,7 @@ impl<E: Editor> Gateway<E> {
         arguments: Value,
         envelope_bytes: usize,
         stage: &OnceLock<Arc<Stage>>,
-    ) -> Result<Vec<u8>, ToolError> {
+    ) -> Result<EncodedPayload, ToolError> {
         let budget = ResponseBudget::new(self.limits().max_response_bytes(), envelope_bytes);
         let (question, paging) = Question::parse(tool, arguments)?;
         let Some(paging) = paging else {

@@ -6,10 +6,13 @@ use std::sync::{Arc, PoisonError, RwLock};
 use gateway_core::epochs::Epoch;
 use gateway_core::error::ToolError;
 use gateway_core::limits::Limits;
+use gateway_core::page::EncodedPayload;
+use gateway_core::position::Position;
 use gateway_core::tools::Tool;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use crate::activity::{Activity, Unopenable};
 use crate::asks::Asks;
 use crate::call::{Answer, AskKey};
 use crate::editor::Editor;
@@ -36,6 +39,7 @@ pub struct Gateway<E> {
     version: String,
     in_force: RwLock<InForce>,
     sessions: Sessions,
+    activity: Activity,
     workspace: Arc<Workspace>,
     asks: Asks<AskKey, Answer>,
     ready_languages: ReadyLanguages,
@@ -58,6 +62,7 @@ impl<E: Editor> Gateway<E> {
             version,
             in_force,
             sessions,
+            activity: Activity::default(),
             workspace,
             asks: Asks::default(),
             ready_languages: ReadyLanguages::default(),
@@ -74,6 +79,17 @@ impl<E: Editor> Gateway<E> {
     /// Counts one change of the workspace (contract section 3.6.2).
     pub fn bump(&self, epoch: Epoch) {
         self.workspace.bump(epoch);
+    }
+
+    /// Where the call of this number asked, as the editor knows it. The file is admitted anew, by the roots as they are now
+    /// and the disk as it is: what a client could not ask about, nobody is led to by it.
+    pub async fn place_of_call(&self, number: u64) -> Result<(String, Option<Position>), Unopenable> {
+        let (uri, position) = self.activity.document_of(number)?;
+        match self.admit(&uri).await {
+            Ok((_, document)) => Ok((document.editor_uri, position)),
+            Err(ToolError::UriUnresolvable | ToolError::DocumentNotFound) => Err(Unopenable::Gone),
+            Err(_) => Err(Unopenable::Refused),
+        }
     }
 
     pub(crate) fn editor(&self) -> &E {
@@ -110,11 +126,20 @@ impl<E: Editor> Calls for Gateway<E> {
         &self.sessions
     }
 
+    fn activity(&self) -> &Activity {
+        &self.activity
+    }
+
     fn limits(&self) -> Limits {
         self.in_force().limits
     }
 
-    async fn call(self: &Arc<Self>, tool: Tool, arguments: Value, envelope_bytes: usize) -> Result<Vec<u8>, ToolError> {
+    async fn call(
+        self: &Arc<Self>,
+        tool: Tool,
+        arguments: Value,
+        envelope_bytes: usize,
+    ) -> Result<EncodedPayload, ToolError> {
         self.answer(tool, arguments, envelope_bytes).await
     }
 

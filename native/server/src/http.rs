@@ -120,7 +120,9 @@ async fn receive<G: Calls, B: RequestBody>(
     }
     let sessions = lifecycle.gateway().sessions();
     if head.method == Method::DELETE {
-        sessions.end(session(&head.headers, sessions, access.fallback)?);
+        let session = session(&head.headers, sessions, access.fallback)?;
+        sessions.end(session);
+        lifecycle.gateway().activity().session_ended(session);
         tracing::info!("a client ended its session");
         return Ok(empty(StatusCode::NO_CONTENT));
     }

@@ -1,6 +1,7 @@
 //! The server: MCP over HTTP on loopback, and the questions that it asks of an editor.
 #![forbid(unsafe_code)]
 
+pub mod activity;
 mod asks;
 pub mod body;
 mod call;

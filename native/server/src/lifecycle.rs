@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use gateway_core::error::ToolError;
 use gateway_core::limits::Limits;
-use gateway_core::page::PageParts;
+use gateway_core::page::{EncodedPayload, PageParts};
 use gateway_core::snapshots::Retained;
 use gateway_core::tools::Tool;
 use serde_json::value::RawValue;
@@ -15,6 +15,7 @@ use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 
+use crate::activity::{About, Activity, Ended};
 use crate::body::Pieces;
 use crate::catalog::catalog;
 use crate::http::Access;
@@ -45,6 +46,9 @@ pub trait Calls: Send + Sync + 'static {
     /// The sessions of this workspace.
     fn sessions(&self) -> &Sessions;
 
+    /// What clients did lately.
+    fn activity(&self) -> &Activity;
+
     /// The caps in force, now.
     fn limits(&self) -> Limits;
 
@@ -56,7 +60,7 @@ pub trait Calls: Send + Sync + 'static {
         tool: Tool,
         arguments: Value,
         envelope_bytes: usize,
-    ) -> impl Future<Output = Result<Vec<u8>, ToolError>> + Send;
+    ) -> impl Future<Output = Result<EncodedPayload, ToolError>> + Send;
 
     /// Answers a call that takes nothing but looking up what is held, without waiting for anything: as
     /// [`Calls::call`] would, or not at all. The `arguments` are not checked yet, and hold no array.
@@ -71,6 +75,8 @@ pub struct HeldPage {
     pub parts: PageParts,
     /// What holds the items.
     pub retained: Arc<Retained>,
+    /// What was asked about.
+    pub about: About,
 }
 
 /// The messages of all sessions, on their way to one gateway.
@@ -122,6 +128,7 @@ impl<G: Calls> Lifecycle<G> {
             },
             "instructions": INSTRUCTIONS,
         });
+        self.gateway.activity().session_begun(session, params.get("clientInfo"));
         tracing::info!("a client began a session");
         (Some(session), rpc::success(id, result.to_string().as_bytes()))
     }
@@ -137,9 +144,10 @@ impl<G: Calls> Lifecycle<G> {
         let envelope = Envelope::of_tool(&call.id);
         let answer = || self.gateway.call_at_once(tool, call.arguments, envelope.bytes());
         // A panic must not cost the connection. The call then goes the way of all others.
-        let page = catch_unwind(AssertUnwindSafe(answer)).ok()??;
-        let body = envelope.around_page(page);
-        log(tool, "answered", body.len(), begun);
+        let HeldPage { parts, retained, about } = catch_unwind(AssertUnwindSafe(answer)).ok()??;
+        let items = parts.count;
+        let body = envelope.around_page(parts, retained);
+        self.note(session, Ended { tool, about, outcome: Ok(items), bytes: body.len(), duration: begun.elapsed() });
         Some(body)
     }
 
@@ -210,6 +218,7 @@ impl<G: Calls> Lifecycle<G> {
         })?;
         let arguments = params.remove("arguments").unwrap_or_else(|| json!({}));
         let begun = Instant::now();
+        let about = About::of(&arguments);
         let envelope = Envelope::of_tool(id);
         let envelope_bytes = envelope.bytes();
 
@@ -227,7 +236,8 @@ impl<G: Calls> Lifecycle<G> {
             }),
         };
         let body = answer.and_then(|payload| {
-            let response_bytes = envelope_bytes + payload.len();
+            let EncodedPayload { json, items } = payload;
+            let response_bytes = envelope_bytes + json.len();
             let max_response_bytes = self.gateway.limits().max_response_bytes();
             if response_bytes > max_response_bytes {
                 return Err(ToolError::ResponseTooLarge {
@@ -236,20 +246,25 @@ impl<G: Calls> Lifecycle<G> {
                     suggested_page_size: None,
                 });
             }
-            Ok(match run.run.session.revision() {
-                Revision::Current => envelope.around(&payload),
-                Revision::Fallback => envelope.around_twice(&payload),
-            })
+            let body = match run.run.session.revision() {
+                Revision::Current => envelope.around(&json),
+                Revision::Fallback => envelope.around_twice(&json),
+            };
+            Ok((body, items))
         });
-        let outcome = body.as_ref().map_or_else(|error| error.code().as_str(), |_| "answered");
-        let bytes = body.as_ref().map_or(0, Vec::len);
-        log(tool, outcome, bytes, begun);
-        Ok(body?)
+        let bytes = body.as_ref().map_or(0, |(body, _)| body.len());
+        let outcome = body.as_ref().map(|(_, items)| *items);
+        self.note(run.run.session, Ended { tool, about, outcome, bytes, duration: begun.elapsed() });
+        Ok(body?.0)
     }
-}
 
-fn log(tool: Tool, outcome: &str, bytes: usize, begun: Instant) {
-    tracing::info!(tool = tool.name(), outcome, bytes, ms = begun.elapsed().as_millis(), "call");
+    /// Writes a call that has ended in the log and among what clients did.
+    fn note(&self, session: SessionId, call: Ended<'_>) {
+        let outcome = call.outcome.map_or_else(|error| error.code().as_str(), |_| "answered");
+        let (tool, bytes, ms) = (call.tool.name(), call.bytes, call.duration.as_millis());
+        tracing::info!(tool, outcome, bytes, ms, "call");
+        self.gateway.activity().call_ended(session, call);
+    }
 }
 
 fn list(id: &Id, params: &Map<String, Value>) -> Result<Vec<u8>, Fault> {

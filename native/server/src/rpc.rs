@@ -1,13 +1,15 @@
 //! JSON-RPC 2.0: reading one message, writing one answer. The numbers of JSON-RPC errors appear here and nowhere else.
 
+use std::sync::Arc;
+
 use gateway_core::error::{ErrorCode, ToolError};
 use gateway_core::page::PageParts;
+use gateway_core::snapshots::Retained;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 use crate::body::{Pieces, held};
-use crate::lifecycle::HeldPage;
 
 /// Longest string that is accepted as the id of a request, in bytes of UTF-8 (D46).
 const MAX_ID_BYTES: usize = 1_024;
@@ -245,8 +247,8 @@ impl Envelope {
     }
 
     /// The whole body with a page, whose items stay where they are held.
-    pub(crate) fn around_page(self, HeldPage { parts, retained }: HeldPage) -> Pieces {
-        let PageParts { before, items, after } = parts;
+    pub(crate) fn around_page(self, parts: PageParts, retained: Arc<Retained>) -> Pieces {
+        let PageParts { before, items, after, .. } = parts;
         let (before, after) = (self.before + before, after + self.after);
         Pieces::around(before.into_bytes(), held(retained, items), after.into_bytes())
     }

@@ -14,12 +14,14 @@ use gateway_core::error::{ErrorCode, ToolError};
 use gateway_core::hover::{RawHoverFragment, RawHovers};
 use gateway_core::location::{RawLocation, RawLocations, RawTarget, RawTargets};
 use gateway_core::page::PageParts;
+use gateway_core::position::Position;
 use gateway_core::symbol::{RawDocumentSymbol, RawDocumentSymbols};
 use gateway_core::tools::Tool;
+use gateway_server::activity::{About, Ended, Unopenable};
 use gateway_server::editor::EditorError;
 use gateway_server::gateway::Gateway;
 use gateway_server::lifecycle::{Calls, HeldPage};
-use gateway_server::session::Sessions;
+use gateway_server::session::{Revision, Sessions};
 use serde_json::value::to_raw_value;
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
@@ -48,15 +50,15 @@ impl Bench {
         let at_once = self.at_once(tool, &arguments);
         let payload = self.gateway.call(tool, arguments, 100).await;
         if at_once.is_some() {
-            assert_eq!(at_once.as_ref(), payload.as_ref().ok());
+            assert_eq!(at_once.as_ref(), payload.as_ref().ok().map(|payload| &payload.json));
         }
-        Ok(serde_json::from_slice(&payload?).expect("the payload is JSON"))
+        Ok(serde_json::from_slice(&payload?.json).expect("the payload is JSON"))
     }
 
     fn at_once(&self, tool: Tool, arguments: &Value) -> Option<Vec<u8>> {
         let arguments = to_raw_value(arguments).expect("JSON");
-        let HeldPage { parts, retained } = self.gateway.call_at_once(tool, &arguments, 100)?;
-        let PageParts { before, items, after } = parts;
+        let HeldPage { parts, retained, .. } = self.gateway.call_at_once(tool, &arguments, 100)?;
+        let PageParts { before, items, after, .. } = parts;
         Some([before.as_bytes(), &retained.set.json()[items], after.as_bytes()].concat())
     }
 
@@ -722,4 +724,30 @@ async fn identical_questions_of_different_tools_do_not_share_an_ask() {
 
     assert_eq!(of_document.expect("an answer")["diagnostics"][0]["range"]["start"]["line"], 1);
     assert_eq!(outline, Err(ToolError::ProviderUnavailable));
+}
+
+#[tokio::test]
+async fn a_call_leads_to_the_file_that_it_asked_about_and_only_while_clients_may_ask_about_it() {
+    let bench = Bench::new();
+    let sessions = Sessions::new(&[0; 32], "workspace", &[], Box::new(|_| {}));
+    let session = sessions.mint(Revision::Current).expect("a session");
+    let place = Position { line: 1, character: 2 };
+    let note = |uri: String| {
+        let about = About::document(uri, Some(place));
+        let duration = Duration::from_millis(1);
+        let call = Ended { tool: Tool::Hover, about, outcome: Ok(1), bytes: 10, duration };
+        bench.gateway.activity().call_ended(session, call);
+    };
+    note(bench.uri("a.ts"));
+    note("file:///etc/hostname".to_owned());
+    assert_eq!(bench.gateway.place_of_call(1).await, Ok((bench.uri("a.ts"), Some(place))));
+    // It counts as answered here, so nothing but the look at the roots keeps anybody from there.
+    assert_eq!(bench.gateway.place_of_call(2).await, Err(Unopenable::Refused));
+    assert_eq!(bench.gateway.place_of_call(3).await, Err(Unopenable::Forgotten));
+
+    fs::remove_file(bench.root.join("a.ts")).expect("the file");
+    assert_eq!(bench.gateway.place_of_call(1).await, Err(Unopenable::Gone));
+    fs::write(bench.root.join("a.ts"), "").expect("the file again");
+    bench.gateway.configure(settings(vec![bench.folder.path().join("elsewhere")], Duration::from_secs(1)));
+    assert_eq!(bench.gateway.place_of_call(1).await, Err(Unopenable::Refused));
 }

@@ -250,7 +250,7 @@ impl Attacked {
             let told = format!("{error} {:?}", error.details());
             assert!(!told.contains(CANARY) && !told.contains(&self.tree.base), "{uri:?}: {told}");
         })?;
-        let payload: Value = serde_json::from_slice(&payload).expect("a payload is JSON");
+        let payload: Value = serde_json::from_slice(&payload.json).expect("a payload is JSON");
         let mut named = BTreeSet::new();
         uris_of(&payload, &mut named);
         assert!(named.is_subset(inside), "{uri:?} gives {payload}");

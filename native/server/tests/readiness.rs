@@ -39,7 +39,7 @@ fn cold_and_silent() -> Arc<Bench> {
 impl Bench {
     async fn call(&self, tool: Tool, arguments: Value) -> Result<Value, ToolError> {
         let payload = self.gateway.call(tool, arguments, 100).await?;
-        Ok(serde_json::from_slice(&payload).expect("the payload is JSON"))
+        Ok(serde_json::from_slice(&payload.json).expect("the payload is JSON"))
     }
 
     /// How many references are found, and what the summary says.

@@ -9,7 +9,7 @@ use crate::error::ToolError;
 use crate::left_out::LeftOut;
 use crate::limits::MAX_ITEMS_NONPAGED;
 use crate::location::RawTargets;
-use crate::page::{ResponseBudget, list_payload};
+use crate::page::{EncodedPayload, ResponseBudget, list_payload};
 use crate::position::Position;
 use crate::roots::{AllowedRoots, RealPaths};
 
@@ -63,7 +63,7 @@ impl Answer {
 
 impl Whole for Answer {
     /// `{"locations":[…],"summary":…}`.
-    fn payload(&self, budget: ResponseBudget) -> Result<Vec<u8>, ToolError> {
+    fn payload(&self, budget: ResponseBudget) -> Result<EncodedPayload, ToolError> {
         list_payload(r#"{"locations":["#, &self.locations, &self.summary(), budget)
     }
 }

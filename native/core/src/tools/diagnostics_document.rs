@@ -9,7 +9,7 @@ use crate::diagnostic::{File, Published, RawDiagnostics};
 use crate::error::ToolError;
 use crate::left_out::LeftOut;
 use crate::limits::MAX_ITEMS_NONPAGED;
-use crate::page::{ResponseBudget, list_payload};
+use crate::page::{EncodedPayload, ResponseBudget, list_payload};
 use crate::roots::{AllowedRoots, RealPaths};
 use crate::uri::CanonicalUri;
 
@@ -60,7 +60,7 @@ impl Answer {
 
 impl Whole for Answer {
     /// `{"uri":…,"diagnostics":[…],"summary":…}`.
-    fn payload(&self, budget: ResponseBudget) -> Result<Vec<u8>, ToolError> {
+    fn payload(&self, budget: ResponseBudget) -> Result<EncodedPayload, ToolError> {
         let opening = format!(r#"{{"uri":{},"diagnostics":["#, Value::from(self.document.as_str()));
         let returned = counted_of(self.diagnostics.len(), self.found, "diagnostic", "diagnostics");
         let reported = if self.is_published { "" } else { "; no extension has reported on this file" };

@@ -11,7 +11,7 @@ use crate::diagnostic::{Encoded, File, Published, RawDiagnostics};
 use crate::error::ToolError;
 use crate::left_out::LeftOut;
 use crate::limits::{MAX_ITEMS_NONPAGED, MAX_WORKSPACE_DIAGNOSTICS_ITEMS_TOTAL};
-use crate::page::{Page, PageSize, ResponseBudget};
+use crate::page::{EncodedPayload, Page, PageSize, ResponseBudget};
 use crate::roots::{AllowedRoots, RealPaths};
 use crate::snapshots::Retained;
 
@@ -72,7 +72,7 @@ pub fn page(
     cursor: &Cursor,
     size: PageSize,
     budget: ResponseBudget,
-) -> Result<Vec<u8>, ToolError> {
+) -> Result<EncodedPayload, ToolError> {
     let page = Page::new(&retained.set, cursor, size, |files, more| summary(files, more, retained.left_out))?;
     match page.payload(budget) {
         Err(ToolError::ResponseTooLarge { .. }) if page.size() == 1 => cut(&page, retained.left_out, budget),
@@ -89,7 +89,7 @@ fn cut<S: Fn(usize, bool) -> String>(
     page: &Page<'_, S>,
     left_out: LeftOut,
     budget: ResponseBudget,
-) -> Result<Vec<u8>, ToolError> {
+) -> Result<EncodedPayload, ToolError> {
     let group: EncodedGroup<'_> = serde_json::from_slice(page.items()).map_err(|_| ToolError::Internal)?;
     let opening = format!(r#"{{"uri":{},"diagnostics":["#, group.uri);
     let closing = "]}";
@@ -102,16 +102,16 @@ fn cut<S: Fn(usize, bool) -> String>(
         let items = opening.len() + diagnostics + (kept - 1) + closing.len();
         budget.fits(page.payload_with(b"", &summary(*kept)).len() + items)
     };
-    let payload = match (1..total).rev().find(fits) {
+    let (json, items) = match (1..total).rev().find(fits) {
         Some(kept) => {
             let diagnostics: Vec<_> = group.diagnostics.iter().take(kept).map(|diagnostic| diagnostic.get()).collect();
             let items = [opening.as_str(), &diagnostics.join(","), closing].concat();
-            page.payload_with(items.as_bytes(), &summary(kept))
+            (page.payload_with(items.as_bytes(), &summary(kept)), 1)
         }
-        None => page.payload_with(b"", &summary(0)),
+        None => (page.payload_with(b"", &summary(0)), 0),
     };
-    budget.check(payload.len(), || None)?;
-    Ok(payload)
+    budget.check(json.len(), || None)?;
+    Ok(EncodedPayload { json, items })
 }
 
 fn summary(files: usize, more: bool, left_out: LeftOut) -> String {

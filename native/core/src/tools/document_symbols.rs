@@ -10,7 +10,7 @@ use crate::keys::ItemId;
 use crate::left_out::LeftOut;
 use crate::limits::{MAX_DOCUMENT_SYMBOLS_TRAVERSED, MAX_ITEMS_NONPAGED};
 use crate::order::{MissingLast, Text};
-use crate::page::{ResponseBudget, list_payload};
+use crate::page::{EncodedPayload, ResponseBudget, list_payload};
 use crate::position::Range;
 use crate::symbol::{RawDocumentSymbol, RawDocumentSymbols, SymbolKind};
 use crate::uri::CanonicalUri;
@@ -83,7 +83,7 @@ impl Answer {
 
 impl Whole for Answer {
     /// `{"symbols":[…],"summary":…}`.
-    fn payload(&self, budget: ResponseBudget) -> Result<Vec<u8>, ToolError> {
+    fn payload(&self, budget: ResponseBudget) -> Result<EncodedPayload, ToolError> {
         let returned = counted_of(self.symbols.len(), self.found, "document symbol", "document symbols");
         let summary = format!("Returned {returned}{}{}.", self.left_out, self.belief);
         list_payload(r#"{"symbols":["#, &self.symbols, &summary, budget)

@@ -11,7 +11,7 @@ use crate::error::ToolError;
 use crate::hover::RawHovers;
 use crate::limits::{MAX_HOVER_FRAGMENT_CODE_POINTS, MAX_HOVER_FRAGMENTS};
 use crate::order::Text;
-use crate::page::ResponseBudget;
+use crate::page::{EncodedPayload, ResponseBudget};
 use crate::position::{Position, Range};
 
 /// The arguments.
@@ -104,13 +104,13 @@ impl Answer {
 impl Whole for Answer {
     /// `{"contents":[…],"range":…,"summary":…}`, truncated in the contract's three steps. The steps can make fragments
     /// equal and the last one the smallest, so they are put in order again.
-    fn payload(&self, budget: ResponseBudget) -> Result<Vec<u8>, ToolError> {
+    fn payload(&self, budget: ResponseBudget) -> Result<EncodedPayload, ToolError> {
         let clamped = self.fragments.iter().take(MAX_HOVER_FRAGMENTS).map(|value| Fragment::clamped(value));
         let mut fragments = in_order(clamped.collect());
         loop {
             let payload = self.encode(&fragments)?;
             let Err(too_large) = budget.check(payload.len(), || None) else {
-                return Ok(payload);
+                return Ok(EncodedPayload { json: payload, items: fragments.len() });
             };
             let Some(last) = fragments.pop() else {
                 return Err(too_large);

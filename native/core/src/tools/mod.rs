@@ -14,10 +14,10 @@ use serde::Deserializer;
 use serde::de::{Error, Visitor};
 
 use crate::error::ToolError;
-use crate::page::ResponseBudget;
+use crate::page::{EncodedPayload, ResponseBudget};
 
 /// One of the seven tools, in the contract's order.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[expect(missing_docs, reason = "the names are the contract's own")]
 pub enum Tool {
     Definition,
@@ -63,7 +63,7 @@ impl Tool {
 /// The answer of a tool that is not paged.
 pub trait Whole: fmt::Debug + Send + Sync {
     /// The payload as JSON, within the budget.
-    fn payload(&self, budget: ResponseBudget) -> Result<Vec<u8>, ToolError>;
+    fn payload(&self, budget: ResponseBudget) -> Result<EncodedPayload, ToolError>;
 }
 
 /// The text without what surrounds it and is whitespace to Unicode or to JavaScript, which differ in two characters.

@@ -10,7 +10,7 @@ use crate::error::ToolError;
 use crate::left_out::LeftOut;
 use crate::limits::MAX_REFERENCES_ITEMS_TOTAL;
 use crate::location::{RawLocations, RawTargets};
-use crate::page::{Page, PageParts, PageSize, ResponseBudget};
+use crate::page::{EncodedPayload, Page, PageParts, PageSize, ResponseBudget};
 use crate::position::Position;
 use crate::roots::{AllowedRoots, RealPaths};
 use crate::snapshots::Retained;
@@ -58,9 +58,8 @@ pub fn page(
     cursor: &Cursor,
     size: PageSize,
     budget: ResponseBudget,
-) -> Result<Vec<u8>, ToolError> {
-    let PageParts { before, items, after } = page_parts(retained, cursor, size, budget)?;
-    Ok([before.as_bytes(), &retained.set.json()[items], after.as_bytes()].concat())
+) -> Result<EncodedPayload, ToolError> {
+    Ok(page_parts(retained, cursor, size, budget)?.joined(&retained.set))
 }
 
 /// As [`page`], with the items left where they are held.

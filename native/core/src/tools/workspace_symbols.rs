@@ -10,7 +10,7 @@ use crate::error::ToolError;
 use crate::keys::ItemId;
 use crate::limits::MAX_WORKSPACE_SYMBOLS_ITEMS_TOTAL;
 use crate::order::{MissingLast, Text};
-use crate::page::{Page, PageSize, ResponseBudget};
+use crate::page::{EncodedPayload, Page, PageSize, ResponseBudget};
 use crate::position::Range;
 use crate::roots::{AllowedRoots, RealPaths};
 use crate::snapshots::Retained;
@@ -114,7 +114,7 @@ pub fn page(
     cursor: &Cursor,
     size: PageSize,
     budget: ResponseBudget,
-) -> Result<Vec<u8>, ToolError> {
+) -> Result<EncodedPayload, ToolError> {
     let summarize = |items, more| {
         let returned = counted(items, "workspace symbol", "workspace symbols");
         format!("Returned {returned}{}{}{}.", next_page(more), retained.left_out, retained.belief)

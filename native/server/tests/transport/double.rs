@@ -5,7 +5,9 @@ use std::sync::{Arc, Mutex};
 
 use gateway_core::error::ToolError;
 use gateway_core::limits::Limits;
+use gateway_core::page::EncodedPayload;
 use gateway_core::tools::Tool;
+use gateway_server::activity::Activity;
 use gateway_server::http::Access;
 use gateway_server::lifecycle::Calls;
 use gateway_server::session::Sessions;
@@ -38,6 +40,7 @@ pub(crate) struct Asked {
 pub(crate) struct Double {
     pub(crate) access: Mutex<Arc<Access>>,
     pub(crate) sessions: Sessions,
+    pub(crate) activity: Activity,
     pub(crate) limits: Mutex<Limits>,
     pub(crate) behaviour: Mutex<Behaviour>,
     pub(crate) asked: Mutex<Vec<Asked>>,
@@ -62,6 +65,7 @@ impl Double {
                 fallback: false,
             })),
             sessions: Sessions::new(key, workspace, ended_before, Box::new(move |ids| told.lock().unwrap().push(ids))),
+            activity: Activity::default(),
             limits: Mutex::new(Limits::default()),
             behaviour: Mutex::new(Behaviour::Answer(r#"{"locations":[]}"#)),
             asked: Mutex::new(Vec::new()),
@@ -109,16 +113,25 @@ impl Calls for Double {
         &self.sessions
     }
 
+    fn activity(&self) -> &Activity {
+        &self.activity
+    }
+
     fn limits(&self) -> Limits {
         *self.limits.lock().unwrap()
     }
 
-    async fn call(self: &Arc<Self>, tool: Tool, arguments: Value, envelope_bytes: usize) -> Result<Vec<u8>, ToolError> {
+    async fn call(
+        self: &Arc<Self>,
+        tool: Tool,
+        arguments: Value,
+        envelope_bytes: usize,
+    ) -> Result<EncodedPayload, ToolError> {
         self.asked.lock().unwrap().push(Asked { tool, arguments, envelope_bytes });
         let behaviour = self.behaviour.lock().unwrap().clone();
         match behaviour {
-            Behaviour::Answer(payload) => Ok(payload.as_bytes().to_vec()),
-            Behaviour::AnswerOfLength(length) => Ok(vec![b'1'; length]),
+            Behaviour::Answer(payload) => Ok(EncodedPayload { json: payload.as_bytes().to_vec(), items: 3 }),
+            Behaviour::AnswerOfLength(length) => Ok(EncodedPayload { json: vec![b'1'; length], items: 1 }),
             Behaviour::Fail(error) => Err(error),
             Behaviour::Panic => panic!("as the test wants it"),
             Behaviour::Hang => {

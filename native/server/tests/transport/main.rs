@@ -6,6 +6,7 @@
     reason = "a test that meets the unexpected has failed"
 )]
 
+mod activity;
 mod admission;
 mod arguments;
 mod double;

@@ -1,0 +1,470 @@
+//! What clients did lately, for the view that shows it: the last calls, who made them, how they ended and how long they
+//! took. All of it is bounded, and nothing that a tool answered is in it.
+
+mod clients;
+mod latency;
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use gateway_core::error::{ErrorCode, ToolError};
+use gateway_core::position::Position;
+use gateway_core::tools::Tool;
+use serde::Serialize;
+use serde_json::Value;
+use thiserror::Error;
+
+use crate::session::SessionId;
+use clients::{Client, ClientName, Clients};
+use latency::{Latency, Slice};
+
+/// How many calls are kept.
+const MAX_CALLS_KEPT: usize = 200;
+/// The longest text of a client's question that is kept, in bytes of UTF-8: a URI or a query.
+const MAX_ABOUT_BYTES: usize = 4_096;
+
+/// What clients did lately.
+pub struct Activity {
+    begun: Instant,
+    memory: Mutex<Memory>,
+}
+
+#[derive(Default)]
+struct Memory {
+    /// How many calls have ended, which is the number of the last one.
+    ended: u64,
+    calls: VecDeque<Arc<Call>>,
+    clients: Clients,
+    counts: BTreeMap<(Tool, Option<ErrorCode>), u64>,
+    latency: Latency,
+}
+
+/// A call that has ended.
+#[derive(Debug)]
+pub struct Ended<'a> {
+    /// Which tool was called.
+    pub tool: Tool,
+    /// What it was asked about.
+    pub about: About,
+    /// How many items were answered, or why none.
+    pub outcome: Result<usize, &'a ToolError>,
+    /// Size of the response's body; 0 for an error.
+    pub bytes: usize,
+    /// How long it took.
+    pub duration: Duration,
+}
+
+/// What a call asks about, as its client wrote it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum About {
+    /// The workspace as a whole, or nothing that could be read.
+    #[default]
+    Nothing,
+    /// A document, and a place in it if the tool takes one.
+    Document(Kept, Option<Position>),
+    /// A name to look for.
+    Query(Kept),
+}
+
+/// A text of a client, at most [`MAX_ABOUT_BYTES`] long.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Kept {
+    text: String,
+    is_whole: bool,
+}
+
+/// Why a call leads nowhere. `Display` is one sentence for a person.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+pub enum Unopenable {
+    /// It is too long ago.
+    #[error("This call is not among the last {MAX_CALLS_KEPT} any more.")]
+    Forgotten,
+    /// It asked about no document, or about one that it was refused.
+    #[error("This call asked about no file that clients may ask about.")]
+    Nowhere,
+    /// The file may not be asked about now.
+    #[error("The file of this call is not in an allowed folder any more.")]
+    Refused,
+    /// There is no such file now.
+    #[error("The file of this call does not exist any more.")]
+    Gone,
+}
+
+#[derive(Debug)]
+struct Call {
+    number: u64,
+    /// When it began, in milliseconds since 1970.
+    at: u64,
+    client: Arc<ClientName>,
+    tool: Tool,
+    about: About,
+    outcome: Option<ErrorCode>,
+    /// Whether it asked about a document that it was not refused.
+    is_openable: bool,
+    items: usize,
+    bytes: usize,
+    micros: u64,
+}
+
+/// What is new since somebody looked last.
+#[derive(Debug)]
+pub struct News {
+    /// The number of the last call in it: from here on there is more to come.
+    pub seen: u64,
+    /// The slice of time that is not over, which will change.
+    pub slice: u64,
+    calls: Vec<Arc<Call>>,
+    clients: Vec<(Client, bool)>,
+    counts: Vec<(Tool, Option<ErrorCode>, u64)>,
+    slices: Vec<Slice>,
+}
+
+impl Default for Activity {
+    fn default() -> Self {
+        Self { begun: Instant::now(), memory: Mutex::default() }
+    }
+}
+
+impl Activity {
+    /// Notes that a client began a session, and what it says of itself.
+    pub fn session_begun(&self, session: SessionId, info: Option<&Value>) {
+        let name = ClientName::read(info);
+        self.memory().clients.begin(session, name);
+    }
+
+    /// Notes that a client ended its session.
+    pub fn session_ended(&self, session: SessionId) {
+        self.memory().clients.end(session);
+    }
+
+    /// Notes a call that has ended.
+    pub fn call_ended(&self, session: SessionId, Ended { tool, about, outcome, bytes, duration }: Ended<'_>) {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let micros = u64::try_from(duration.as_micros()).unwrap_or(u64::MAX);
+        let slice = latency::slice_at(self.begun.elapsed());
+        let is_openable = about.is_document() && outcome.err().is_none_or(leaves_document_admitted);
+        let code = outcome.err().map(ToolError::code);
+
+        let mut memory = self.memory();
+        memory.ended += 1;
+        let number = memory.ended;
+        let client = memory.clients.called(session, number, code.is_some());
+        *memory.counts.entry((tool, code)).or_default() += 1;
+        memory.latency.add(slice, micros, code.is_some());
+        let forgotten = (memory.calls.len() == MAX_CALLS_KEPT).then(|| memory.calls.pop_front());
+        memory.calls.push_back(Arc::new(Call {
+            number,
+            at: millis(now.saturating_sub(duration)),
+            client,
+            tool,
+            about,
+            outcome: code,
+            is_openable,
+            items: outcome.unwrap_or_default(),
+            bytes,
+            micros,
+        }));
+        drop(memory);
+        // Freed where nobody waits for it.
+        drop(forgotten);
+    }
+
+    /// The calls after that of number `seen`, and the slices of time from `slice` on; all that is kept for 0 and 0.
+    pub fn since(&self, seen: u64, slice: u64) -> News {
+        let now = latency::slice_at(self.begun.elapsed());
+        let memory = self.memory();
+        News {
+            seen: memory.ended,
+            slice: now,
+            calls: memory.calls.iter().filter(|call| call.number > seen).map(Arc::clone).collect(),
+            clients: memory.clients.all(),
+            counts: memory.counts.iter().map(|(&(tool, code), &count)| (tool, code, count)).collect(),
+            slices: memory.latency.since(slice, now),
+        }
+    }
+
+    /// The URI and the position that the call of this number asked about.
+    pub(crate) fn document_of(&self, number: u64) -> Result<(String, Option<Position>), Unopenable> {
+        let memory = self.memory();
+        let call = memory.calls.iter().find(|call| call.number == number).ok_or(Unopenable::Forgotten)?;
+        match &call.about {
+            About::Document(uri, position) if call.is_openable => Ok((uri.text.clone(), *position)),
+            _ => Err(Unopenable::Nowhere),
+        }
+    }
+
+    fn memory(&self) -> MutexGuard<'_, Memory> {
+        self.memory.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Whether a call that failed like this may have been about a document that the roots allow and that exists.
+fn leaves_document_admitted(error: &ToolError) -> bool {
+    let is_refused = matches!(
+        error.code(),
+        ErrorCode::InvalidParams | ErrorCode::WorkspaceDenied | ErrorCode::UriInvalid | ErrorCode::CursorInvalid
+    );
+    !is_refused && *error != ToolError::DocumentNotFound
+}
+
+fn millis(since_1970: Duration) -> u64 {
+    u64::try_from(since_1970.as_millis()).unwrap_or(u64::MAX)
+}
+
+impl About {
+    /// What the arguments of a tool ask about. They need not fit its schema.
+    pub fn of(arguments: &Value) -> Self {
+        let position = arguments.get("position");
+        let coordinate = |name| position?.get(name)?.as_u64().and_then(|number| u32::try_from(number).ok());
+        if let Some(uri) = arguments.get("uri").and_then(Value::as_str) {
+            let position = coordinate("line").zip(coordinate("character"));
+            Self::document(uri.to_owned(), position.map(|(line, character)| Position { line, character }))
+        } else if let Some(query) = arguments.get("query").and_then(Value::as_str) {
+            Self::Query(Kept::of(query.to_owned()))
+        } else {
+            Self::Nothing
+        }
+    }
+
+    /// A document, and a place in it.
+    pub fn document(uri: String, position: Option<Position>) -> Self {
+        Self::Document(Kept::of(uri), position)
+    }
+
+    fn is_document(&self) -> bool {
+        matches!(self, Self::Document(uri, _) if uri.is_whole)
+    }
+}
+
+impl Kept {
+    fn of(mut text: String) -> Self {
+        let is_whole = text.len() <= MAX_ABOUT_BYTES;
+        if !is_whole {
+            let is_end = |end: &usize| text.is_char_boundary(*end);
+            text.truncate((0..=MAX_ABOUT_BYTES).rev().find(is_end).unwrap_or_default());
+            text.shrink_to_fit();
+        }
+        Self { text, is_whole }
+    }
+}
+
+impl News {
+    /// As JSON for the view, whose `activity.ts` describes it.
+    pub fn to_json(&self) -> String {
+        let told = ToldNews {
+            slice: self.slice,
+            calls: self.calls.iter().map(|call| ToldCall::of(call)).collect(),
+            clients: self.clients.iter().map(|(client, is_open)| ToldClient::of(client, *is_open)).collect(),
+            counts: self.counts.iter().map(|&(tool, code, count)| (tool.name(), outcome(code), count)).collect(),
+            slices: self.slices.iter().map(Slice::summary).collect(),
+        };
+        // Strings and numbers only, which always encode.
+        serde_json::to_string(&told).unwrap_or_default()
+    }
+}
+
+fn outcome(code: Option<ErrorCode>) -> &'static str {
+    code.map_or("answered", ErrorCode::name)
+}
+
+#[derive(Serialize)]
+struct ToldNews<'a> {
+    slice: u64,
+    calls: Vec<ToldCall<'a>>,
+    clients: Vec<ToldClient<'a>>,
+    counts: Vec<(&'static str, &'static str, u64)>,
+    slices: Vec<latency::Summary>,
+}
+
+#[derive(Serialize)]
+struct ToldCall<'a> {
+    number: u64,
+    at: u64,
+    client: (&'a str, &'a str),
+    tool: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    uri: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    position: Option<Position>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    query: Option<&'a str>,
+    outcome: &'static str,
+    open: bool,
+    items: usize,
+    bytes: usize,
+    micros: u64,
+}
+
+impl<'a> ToldCall<'a> {
+    fn of(call: &'a Call) -> Self {
+        let (uri, position, query) = match &call.about {
+            About::Nothing => (None, None, None),
+            About::Document(uri, position) => (Some(uri.text.as_str()), *position, None),
+            About::Query(query) => (None, None, Some(query.text.as_str())),
+        };
+        Self {
+            number: call.number,
+            at: call.at,
+            client: call.client.parts(),
+            tool: call.tool.name(),
+            uri,
+            position,
+            query,
+            outcome: outcome(call.outcome),
+            open: call.is_openable,
+            items: call.items,
+            bytes: call.bytes,
+            micros: call.micros,
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct ToldClient<'a> {
+    name: &'a str,
+    version: &'a str,
+    calls: u64,
+    failed: u64,
+    open: bool,
+}
+
+impl<'a> ToldClient<'a> {
+    fn of(client: &'a Client, open: bool) -> Self {
+        let (name, version) = client.name.parts();
+        Self { name, version, calls: client.calls, failed: client.failed, open }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::session::{Revision, Sessions};
+
+    const PLACE: Position = Position { line: 13, character: 61 };
+
+    fn sessions() -> Sessions {
+        Sessions::new(&[7; 32], "workspace", &[], Box::new(|_| {}))
+    }
+
+    fn session(sessions: &Sessions) -> SessionId {
+        sessions.mint(Revision::Current).expect("a session")
+    }
+
+    fn ended(about: About, outcome: Result<usize, &ToolError>) -> Ended<'_> {
+        Ended { tool: Tool::Hover, about, outcome, bytes: 300, duration: Duration::from_micros(2_500) }
+    }
+
+    fn in_ship() -> About {
+        About::document("file:///w/src/ship.ts".to_owned(), Some(PLACE))
+    }
+
+    fn told(news: &News) -> Value {
+        serde_json::from_str(&news.to_json()).expect("JSON")
+    }
+
+    #[test]
+    fn a_call_is_told_with_its_client_place_outcome_items_and_duration() {
+        let (activity, sessions) = (Activity::default(), sessions());
+        let client = session(&sessions);
+        activity.session_begun(client, Some(&json!({ "name": "codex", "version": "1.2" })));
+        activity.call_ended(client, ended(in_ship(), Ok(4)));
+        activity.call_ended(client, ended(About::of(&json!({ "query": "convoy" })), Err(&ToolError::WarmingUp)));
+
+        let mut news = told(&activity.since(0, 0));
+        for call in news["calls"].as_array_mut().expect("calls") {
+            assert!(call.as_object_mut().expect("an object").remove("at").is_some_and(|at| at.is_u64()));
+        }
+        let expected = json!({
+            "slice": 0,
+            "calls": [
+                {
+                    "number": 1, "client": ["codex", "1.2"], "tool": "vscode.lsp.hover", "uri": "file:///w/src/ship.ts",
+                    "position": { "line": 13, "character": 61 }, "outcome": "answered", "open": true, "items": 4,
+                    "bytes": 300, "micros": 2500,
+                },
+                {
+                    "number": 2, "client": ["codex", "1.2"], "tool": "vscode.lsp.hover", "query": "convoy",
+                    "outcome": "CAP_EXCEEDED", "open": false, "items": 0, "bytes": 300, "micros": 2500,
+                },
+            ],
+            "clients": [{ "name": "codex", "version": "1.2", "calls": 2, "failed": 1, "open": true }],
+            "counts": [["vscode.lsp.hover", "answered", 1], ["vscode.lsp.hover", "CAP_EXCEEDED", 1]],
+            "slices": [{ "index": 0, "calls": 2, "failed": 1, "p50": 2304, "p95": 2304 }],
+        });
+        assert_eq!(news, expected);
+    }
+
+    #[test]
+    fn the_last_200_calls_are_kept_and_only_new_ones_told() {
+        let (activity, sessions) = (Activity::default(), sessions());
+        let client = session(&sessions);
+        for _ in 0..250 {
+            activity.call_ended(client, ended(in_ship(), Ok(1)));
+        }
+        let news = activity.since(0, 0);
+        let numbers: Vec<u64> = news.calls.iter().map(|call| call.number).collect();
+        assert_eq!(numbers, (51..=250).collect::<Vec<_>>());
+        assert_eq!(news.seen, 250);
+        assert_eq!(activity.since(248, 0).calls.len(), 2);
+        assert!(activity.since(250, 0).calls.is_empty());
+        assert_eq!(activity.document_of(50), Err(Unopenable::Forgotten));
+        assert!(activity.document_of(51).is_ok());
+    }
+
+    #[test]
+    fn the_texts_of_a_question_are_cut_and_one_that_was_leads_nowhere() {
+        let (activity, sessions) = (Activity::default(), sessions());
+        let client = session(&sessions);
+        // Of two bytes each, so that the cut would fall into one of them if it were made anywhere.
+        let long = format!("f{}", "é".repeat(4_000));
+        activity.call_ended(client, ended(About::of(&json!({ "uri": long })), Ok(1)));
+        activity.call_ended(client, ended(About::of(&json!({ "query": long })), Ok(1)));
+        let news = told(&activity.since(0, 0));
+        let kept = format!("f{}", "é".repeat(2_047));
+        assert_eq!((&news["calls"][0]["uri"], &news["calls"][1]["query"]), (&json!(kept), &json!(kept)));
+        assert_eq!(news["calls"][0]["open"], false);
+        assert_eq!(activity.document_of(1), Err(Unopenable::Nowhere));
+    }
+
+    #[test]
+    fn what_was_refused_leads_nowhere() {
+        let (activity, sessions) = (Activity::default(), sessions());
+        let client = session(&sessions);
+        let refused = [
+            ToolError::OutsideRoots,
+            ToolError::NoRoots,
+            ToolError::UriMalformed("it has a query"),
+            ToolError::UriUnresolvable,
+            ToolError::InvalidParams("`position` is required.".to_owned()),
+            ToolError::DocumentNotFound,
+            ToolError::CursorInvalid("it cannot be decoded"),
+        ];
+        for error in &refused {
+            activity.call_ended(client, ended(in_ship(), Err(error)));
+        }
+        activity.call_ended(client, ended(in_ship(), Err(&ToolError::LineNotFound { line: 13, line_count: 2 })));
+        for number in 1..=7 {
+            assert_eq!(activity.document_of(number), Err(Unopenable::Nowhere), "{number}");
+        }
+        assert_eq!(activity.document_of(8), Ok(("file:///w/src/ship.ts".to_owned(), Some(PLACE))));
+    }
+
+    #[test]
+    fn arguments_that_fit_no_schema_are_about_what_can_be_read_of_them() {
+        let at = |uri: &str, position| About::document(uri.to_owned(), position);
+        let cases = [
+            (json!({}), About::Nothing),
+            (json!([1]), About::Nothing),
+            (json!({ "uri": 3, "position": {} }), About::Nothing),
+            (json!({ "uri": "a", "position": { "line": 1 } }), at("a", None)),
+            (json!({ "uri": "a", "position": { "line": -1, "character": 2 } }), at("a", None)),
+            (json!({ "uri": "a", "position": { "line": 13, "character": 61 } }), at("a", Some(PLACE))),
+        ];
+        for (arguments, about) in cases {
+            assert_eq!(About::of(&arguments), about, "{arguments}");
+        }
+    }
+}
