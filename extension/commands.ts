@@ -6,6 +6,7 @@ import type { Lifecycle } from "./lifecycle.ts";
 import { nameOf } from "./log.ts";
 import { showMenu } from "./menu.ts";
 import { apply, changeSetting, complain, offer, REMEDY, remedyFor } from "./remedies.ts";
+import { VIEW } from "./sight.ts";
 import type { Tokens } from "./tokens.ts";
 
 /** What the commands work on. */
@@ -76,6 +77,7 @@ export function registerCommands({ lifecycle, channel, tokens, pause, check }: P
     checkWorkspace: () => check.run(),
     copyCheck: () => check.copy(),
     showMenu: () => showMenu(lifecycle.state),
+    showActivity: () => vscode.commands.executeCommand(`${VIEW}.focus`),
     showLog: () => channel.show(),
     restart: async () => {
       await lifecycle.restart();

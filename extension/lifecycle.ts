@@ -69,6 +69,11 @@ export class Lifecycle {
     return this.#state;
   }
 
+  /** The gateway itself, while it runs. */
+  get gateway(): Gateway | undefined {
+    return this.#running?.gateway;
+  }
+
   /** Where the gateway listens and what lets a client in, while it runs. */
   get endpoint(): Endpoint | undefined {
     if (this.#running === undefined) {

@@ -1,6 +1,7 @@
 import { homedir } from "node:os";
 import { join } from "node:path";
 import * as vscode from "vscode";
+import type { Root } from "../view/messages.ts";
 import { loadAddon } from "./addon.ts";
 import { Analysis } from "./analysis.ts";
 import { Changes } from "./changes.ts";
@@ -12,6 +13,7 @@ import { Consents } from "./consents.ts";
 import { ServerDefinitions } from "./definitions.ts";
 import { Documents } from "./documents.ts";
 import { documentHost, Editor } from "./editor.ts";
+import { faceOf } from "./gateway-face.ts";
 import { type InstalledExtension, installationId, watchInstallation } from "./installation.ts";
 import { Languages } from "./languages.ts";
 import { Lifecycle, type State } from "./lifecycle.ts";
@@ -19,6 +21,7 @@ import { Log, nameOf } from "./log.ts";
 import { Pause } from "./pause.ts";
 import { Ports } from "./ports.ts";
 import { complain, whyNot } from "./remedies.ts";
+import { Sight } from "./sight.ts";
 import { Status } from "./status.ts";
 import { MomentaryTabs } from "./tabs.ts";
 import { TargetReader } from "./target.ts";
@@ -56,6 +59,7 @@ export function activate(context: vscode.ExtensionContext): void {
     show: (names) => {
       warmingUp = names;
       status.warmingUp(names);
+      sight.changed();
     },
   });
   const editor = new Editor({
@@ -109,6 +113,7 @@ export function activate(context: vscode.ExtensionContext): void {
     },
     show: (state) => {
       status.show(state);
+      sight.changed();
       void vscode.commands.executeCommand("setContext", "mcpLspGateway.state", state.kind);
       report(state, log);
       if (state.kind !== "running") {
@@ -120,6 +125,7 @@ export function activate(context: vscode.ExtensionContext): void {
     inForce: (options) => {
       roots = options?.roots ?? [];
       status.roots(roots.map((root) => withoutHome(root, homedir())));
+      sight.changed();
       definitions.update();
     },
     error: (message) => log.error(message),
@@ -131,6 +137,12 @@ export function activate(context: vscode.ExtensionContext): void {
     endpoint: () => lifecycle.endpoint,
     roots: () => roots,
     warmingUp: () => warmingUp,
+  });
+  const sight = new Sight({
+    clock,
+    page: vscode.Uri.joinPath(context.extensionUri, "dist", "view"),
+    gateway: () => lifecycle.gateway,
+    face: () => faceOf(lifecycle.state, lifecycle.endpoint?.url, roots.map(shownRoot), warmingUp),
   });
   const pause = async (isPaused: boolean): Promise<void> => {
     try {
@@ -147,6 +159,7 @@ export function activate(context: vscode.ExtensionContext): void {
     status,
     changes,
     check,
+    sight,
     definitions.register(),
     registerCommands({ lifecycle, channel, tokens: () => tokens.get(), pause, check }),
     vscode.workspace.onDidGrantWorkspaceTrust(update),
@@ -181,6 +194,11 @@ export function activate(context: vscode.ExtensionContext): void {
 /** VS Code waits for this for at most 5 s. */
 export async function deactivate(): Promise<void> {
   await running?.end();
+}
+
+/** A folder, as the view shows it and finds it in URIs. */
+function shownRoot(root: string): Root {
+  return { label: withoutHome(root, homedir()), path: vscode.Uri.file(root).path };
 }
 
 function report(state: State, log: Log): void {

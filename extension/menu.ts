@@ -29,6 +29,7 @@ function entriesFor(state: State): Entry[] {
   }
   return [
     entry("$(plug) Connect a Client…", "mcpLspGateway.connect", "Claude Code, Codex, Cursor and others"),
+    entry("$(pulse) Show Activity", "mcpLspGateway.showActivity", "clients, calls and how long they take"),
     entry("$(copy) Copy Endpoint URL", "mcpLspGateway.copyEndpoint", `http://127.0.0.1:${state.port}/mcp`),
     entry("$(checklist) Check This Workspace", "mcpLspGateway.checkWorkspace", "asks all seven tools about this file"),
     entry("$(key) Rotate Token", "mcpLspGateway.rotateToken", "shuts out every client that is connected"),

@@ -1,5 +1,5 @@
 import * as vscode from "vscode";
-import type { State } from "./lifecycle.ts";
+import type { OpenPort, State } from "./lifecycle.ts";
 
 /** Runs what is offered for the state that the gateway is in. */
 export const REMEDY = "mcpLspGateway.remedy";
@@ -30,6 +30,14 @@ export function whyNot(state: NotRunning): string {
     case "failed":
       return state.reason.replace(/^[A-Z](?=[a-z ])/, (first) => first.toLowerCase());
   }
+}
+
+/** Why it is not the port that the person expects, if it is not. It goes on in the middle of a sentence. */
+export function whyThisPort({ port, wished, lost }: OpenPort): string | undefined {
+  if (lost !== undefined) {
+    return `port ${lost}, which this workspace had before, could not be had`;
+  }
+  return port === wished ? undefined : `port ${wished} was taken or is kept for another workspace`;
 }
 
 /** What gets the gateway to run, or tells why it does not. */

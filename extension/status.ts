@@ -1,6 +1,6 @@
 import * as vscode from "vscode";
 import type { OpenPort, State } from "./lifecycle.ts";
-import { type NotRunning, REMEDY, remedyFor, whyNot } from "./remedies.ts";
+import { type NotRunning, REMEDY, remedyFor, whyNot, whyThisPort } from "./remedies.ts";
 
 /** What the links of the tooltip may run. */
 const CONNECT = "mcpLspGateway.connect";
@@ -56,7 +56,7 @@ export class Status implements vscode.Disposable {
     const url = `http://127.0.0.1:${state.port}/mcp`;
     const tooltip = markdown();
     tooltip.appendMarkdown(`**MCP LSP Gateway** listens on \`${url}\``);
-    tooltip.appendMarkdown(`${why(state)}\n\n`);
+    tooltip.appendMarkdown(`${afterPort(state)}\n\n`);
     for (const root of this.#roots.slice(0, MOST_ROOTS)) {
       // A path may hold anything, so it goes in as plain text.
       tooltip.appendMarkdown("$(folder) ").appendText(root).appendMarkdown("\n\n");
@@ -113,12 +113,9 @@ function label(state: State, warmingUp: readonly string[]): string {
   }
 }
 
-/** Why it is not the port that the person expects. It goes on after that port. */
-function why({ port, wished, lost }: OpenPort): string {
-  if (lost !== undefined) {
-    return `, as port ${lost}, which this workspace had before, could not be had`;
-  }
-  return port === wished ? "" : `, as port ${wished} was taken or is kept for another workspace`;
+function afterPort(port: OpenPort): string {
+  const why = whyThisPort(port);
+  return why === undefined ? "" : `, as ${why}`;
 }
 
 /** What a screen reader says. */
@@ -127,5 +124,5 @@ function spoken(state: State, warmingUp: readonly string[]): string {
     return `MCP LSP Gateway is not running: ${whyNot(state)}`;
   }
   const warming = warmingUp.length === 0 ? "" : ` Warming up ${warmingUp.join(", ")}: answers may take a few seconds.`;
-  return `MCP LSP Gateway listens on port ${state.port}${why(state)}; click for its menu.${warming}`;
+  return `MCP LSP Gateway listens on port ${state.port}${afterPort(state)}; click for its menu.${warming}`;
 }

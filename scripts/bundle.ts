@@ -1,18 +1,35 @@
 // Bundles the extension into the one file that VS Code loads.
 
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { build } from "esbuild";
-import { bundleFile, root } from "./layout.ts";
+import { bundleFile, pageFiles, root } from "./layout.ts";
 import { step } from "./progress.mjs";
 import { unlessUnchanged } from "./unchanged.ts";
 
-const INPUTS = ["extension/**/*.ts", "package.json", "package-lock.json", "scripts/bundle.ts"];
+const INPUTS = ["extension/**/*.ts", "view/*", "package.json", "package-lock.json", "scripts/bundle.ts"];
 
-/** Bundles extension/main.ts into dist/extension/main.cjs. */
+/** Bundles extension/main.ts into dist/extension/main.cjs, and the page of its view beside it. */
 export async function bundleExtension(): Promise<void> {
-  await unlessUnchanged([bundleFile], INPUTS, () =>
-    step("Bundling the extension", () => bundle(join(root, "extension", "main.ts"), bundleFile)),
+  await unlessUnchanged([bundleFile, ...pageFiles], INPUTS, () =>
+    step("Bundling the extension", async () => {
+      await Promise.all([bundle(join(root, "extension", "main.ts"), bundleFile), bundlePage()]);
+    }),
   );
+}
+
+/** Bundles the script and the style of the view, for the Chromium of the oldest VS Code that runs us. */
+async function bundlePage(): Promise<void> {
+  await build({
+    entryPoints: ["page.ts", "page.css"].map((name) => join(root, "view", name)),
+    outdir: dirname(pageFiles[0]),
+    bundle: true,
+    minify: true,
+    platform: "browser",
+    format: "iife",
+    target: "chrome134",
+    tsconfig: join(root, "view", "tsconfig.json"),
+    logLevel: "warning",
+  });
 }
 
 /** Bundles an extension into one file that VS Code can load. */

@@ -15,6 +15,7 @@ interface Check {
 const CHECKS: readonly Check[] = [
   { title: "biome", work: () => passes(packageBinary("biome"), ["ci", "--colors=off", "--error-on-warnings", "."]) },
   { title: "tsc", work: () => passes(packageBinary("tsc"), ["--pretty", "false"]) },
+  { title: "tsc of the view", work: () => passes(packageBinary("tsc"), ["--pretty", "false", "--project", "view"]) },
   { title: "cargo fmt", work: () => passes("cargo", ["fmt", "--all", "--check"]) },
   {
     title: "clippy",

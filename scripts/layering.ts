@@ -51,6 +51,16 @@ const RULES: readonly Rule[] = [
     within: (file) => file === EDITOR,
   },
   {
+    says: "the page of the view has nothing but what is in view/",
+    line: /\b(from|import|require)\b\s*\(?\s*["'](?!\.\/)/,
+    within: (file) => file.startsWith("view/"),
+  },
+  {
+    says: "nothing on the page is made of markup or of code in a text",
+    line: /innerHTML|outerHTML|insertAdjacentHTML|createContextualFragment|document\.write|DOMParser|\beval\b|new Function/,
+    within: (file) => file.startsWith("view/"),
+  },
+  {
     says: "JSON-RPC numbers are in native/server/src/rpc.rs only",
     line: /-32[67]\d\d/,
     within: (file) => /^native\/(core|server|addon)\/src\/.*\.rs$/.test(file) && file !== "native/server/src/rpc.rs",
@@ -102,7 +112,7 @@ function sourceViolations(): string[] {
 
 function sources(): string[] {
   const files: string[] = [];
-  for (const folder of ["extension", "native", "scripts", "test"]) {
+  for (const folder of ["extension", "native", "scripts", "test", "view"]) {
     for (const entry of readdirSync(join(root, folder), { recursive: true, withFileTypes: true })) {
       const file = relative(root, join(entry.parentPath, entry.name)).replaceAll("\\", "/");
       if (entry.isFile() && !/(^|\/)(node_modules|target|workspace)\//.test(file)) {

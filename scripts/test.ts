@@ -26,7 +26,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   fuzz: { prepare: buildFuzzTargets, tests: (grep) => runFuzzTargets(FUZZ_SECONDS, grep) },
   native: {
     prepare: async () => Promise.all([buildAddon(), bundleExtension()]),
-    tests: (grep) => runNodeTests({ files: testFiles("native", "extension", "scripts"), grep, concurrency: 2 }),
+    tests: (grep) => runNodeTests({ files: testFiles("native", "extension", "view", "scripts"), grep, concurrency: 2 }),
   },
   clients: {
     prepare: buildAddon,

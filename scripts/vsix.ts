@@ -17,9 +17,10 @@ const INPUTS = [
   "README.md",
   "CHANGELOG.md",
   "LICENSE",
-  "media/*.png",
+  "media/*",
   "dist/native/gateway.node",
   "dist/extension/main.cjs",
+  "dist/view/*",
   "dist/THIRD-PARTY-LICENSES.txt",
   "scripts/vsix.ts",
 ];

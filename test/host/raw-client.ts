@@ -14,13 +14,15 @@ export class RawClient {
     this.#headers = headers;
   }
 
-  static async connect({ url, token }: { readonly url: string; readonly token: string }): Promise<RawClient> {
+  static async connect(
+    { url, token }: { readonly url: string; readonly token: string },
+    clientInfo: object = { name: manifest.name, version: manifest.version },
+  ): Promise<RawClient> {
     const headers = {
       Authorization: `Bearer ${token}`,
       "Content-Type": "application/json",
       Accept: "application/json, text/event-stream",
     };
-    const clientInfo = { name: manifest.name, version: manifest.version };
     const first = await new RawClient(url, headers).#post({
       id: 0,
       method: "initialize",

@@ -1,0 +1,49 @@
+import type { GatewayFace, Root } from "../view/messages.ts";
+import type { State } from "./lifecycle.ts";
+import { remedyFor, whyNot, whyThisPort } from "./remedies.ts";
+
+/** What the view shows of the gateway in this state. */
+export function faceOf(
+  state: State,
+  endpoint: string | undefined,
+  roots: readonly Root[],
+  warmingUp: readonly string[],
+): GatewayFace {
+  if (state.kind !== "running") {
+    return {
+      tone: state.kind === "failed" ? "bad" : state.kind === "starting" ? "busy" : "off",
+      headline: HEADLINES[state.kind],
+      detail: state.kind === "starting" ? "" : sentence(whyNot(state)),
+      endpoint: undefined,
+      roots: [],
+      remedy: state.kind === "starting" ? undefined : remedyFor(state).title,
+    };
+  }
+  const why = whyThisPort(state);
+  const details = [
+    ...(why === undefined ? [] : [`${sentence(why)}.`]),
+    ...(roots.length === 0 ? ["No folder is open, so every call is refused."] : []),
+    ...(warmingUp.length === 0 ? [] : [`Warming up ${warmingUp.join(", ")}: answers may take a few seconds.`]),
+  ];
+  return {
+    tone: warmingUp.length === 0 ? "good" : "busy",
+    headline: `Listening on port ${state.port}`,
+    detail: details.join(" "),
+    endpoint,
+    roots,
+    remedy: undefined,
+  };
+}
+
+const HEADLINES: Readonly<Record<Exclude<State["kind"], "running">, string>> = {
+  starting: "Starting",
+  untrusted: "Restricted",
+  paused: "Paused",
+  disabled: "Off",
+  uninstalled: "Uninstalled",
+  failed: "Not running",
+};
+
+function sentence(text: string): string {
+  return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
+}

@@ -1,0 +1,198 @@
+// `npm run bench:view`: what the view of what clients do costs in a real VS Code with 100 calls a second: shown against
+// hidden, and hidden against never opened. Linux only, as it reads the processor's time from /proc.
+
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { parseArgs } from "node:util";
+import { RawClient } from "../test/host/raw-client.ts";
+import { median } from "./bench/table.ts";
+import { packHandover, takeConfiguration } from "./handover.ts";
+import { root } from "./layout.ts";
+import { command, Failure, step } from "./progress.mjs";
+import { type EditorWindow, RealVsCode, stopOnSignals } from "./real-vscode.ts";
+import { packVsix } from "./vsix.ts";
+
+const CALLS_A_SECOND = 100;
+/** How long each state is measured at a time, and how often. */
+const WINDOW_MILLIS = 10_000;
+const DEFAULT_ROUNDS = 5;
+/** Until what a change of state has set off is over. */
+const SETTLE_MILLIS = 4_000;
+const MAX_SHOWN_PERCENT = 1;
+/** The unit of processor time in /proc, which is the same on every Linux that Node runs on. */
+const TICK_MILLIS = 10;
+
+/** Percent of one core. */
+interface Share {
+  readonly host: number;
+  readonly browser: number;
+}
+
+await command(async () => {
+  const { values } = parseArgs({ options: { rounds: { type: "string" } } });
+  const rounds = Number(values.rounds ?? DEFAULT_ROUNDS);
+  const { file } = await packVsix();
+  const editor = await RealVsCode.start({ extensions: [file, await packHandover()] });
+  stopOnSignals(editor, 1);
+  try {
+    const window = await editor.openWindow(join(root, "test", "workspace"));
+    const configuration = await takeConfiguration(window.handover);
+    const host = await window.inside(() => process.pid, null);
+    const load = await Load.start(await RawClient.connect(configuration));
+    const never: Share[] = [];
+    const hidden: Share[] = [];
+    const shown: Share[] = [];
+    await delay(SETTLE_MILLIS);
+    for (let round = 1; round <= rounds; round += 1) {
+      never.push(await step(`Never opened, ${round} of ${rounds}`, () => measure(host)));
+    }
+    for (let round = 1; round <= rounds; round += 1) {
+      await show(window);
+      shown.push(await step(`Shown, ${round} of ${rounds}`, () => measure(host)));
+      await hide(window);
+      hidden.push(await step(`Hidden, ${round} of ${rounds}`, () => measure(host)));
+    }
+    const made = await load.end();
+    process.stdout.write(`${made.toFixed(1)} calls a second, ${rounds} times ${WINDOW_MILLIS / 1e3} s in each state\n`);
+    report("never opened", never);
+    report("hidden", hidden);
+    report("shown", shown);
+    tell("hidden above never opened", middle(hidden, total) - middle(never, total));
+    const cost = middle(shown, total) - middle(hidden, total);
+    tell("shown above hidden, of it in the extension host", middle(shown, hostOf) - middle(hidden, hostOf));
+    tell(`shown above hidden (bar ${MAX_SHOWN_PERCENT} %)`, cost);
+    return cost <= MAX_SHOWN_PERCENT ? 0 : 1;
+  } finally {
+    await editor.stop();
+  }
+});
+
+async function show(window: EditorWindow): Promise<void> {
+  await window.inside((vscode) => void vscode.commands.executeCommand("mcpLspGateway.showActivity"), null);
+  const page = window.page.frameLocator("iframe.webview").last().frameLocator("iframe");
+  await page.getByRole("option").first().waitFor();
+  await delay(SETTLE_MILLIS);
+}
+
+async function hide(window: EditorWindow): Promise<void> {
+  await window.inside((vscode) => void vscode.commands.executeCommand("workbench.view.explorer"), null);
+  await window.page.locator("iframe.webview").waitFor({ state: "detached" });
+  await delay(SETTLE_MILLIS);
+}
+
+/** Calls at an even rate, whatever is measured meanwhile. */
+class Load {
+  readonly #begun = performance.now();
+  #made = 0;
+  #isEnded = false;
+  #running: Promise<void> = Promise.resolve();
+
+  static async start(client: RawClient): Promise<Load> {
+    const uri = `file://${join(root, "test", "workspace", "src", "ship.ts")}`;
+    const args = { uri, position: { line: 1, character: 17 }, pageSize: 1 };
+    const first = await firstPage(client, args);
+    const load = new Load();
+    load.#running = load.#run(() => client.call("vscode.lsp.references", { ...args, cursor: first }));
+    return load;
+  }
+
+  /** Resolves to how many calls were made a second. */
+  async end(): Promise<number> {
+    const rate = this.#made / ((performance.now() - this.#begun) / 1e3);
+    this.#isEnded = true;
+    await this.#running;
+    return rate;
+  }
+
+  async #run(call: () => Promise<unknown>): Promise<void> {
+    while (!this.#isEnded) {
+      const due = this.#begun + (this.#made * 1e3) / CALLS_A_SECOND;
+      await delay(Math.max(0, due - performance.now()));
+      await call();
+      this.#made += 1;
+    }
+  }
+}
+
+/** The cursor of the second page: a page that is held takes the extension host no work, which would drown the view's. */
+async function firstPage(client: RawClient, args: object): Promise<string> {
+  for (;;) {
+    try {
+      const body = JSON.parse(await client.call("vscode.lsp.references", { ...args }));
+      return String(body.result.structuredContent.nextCursor);
+    } catch {
+      // The language server is still starting.
+      await delay(500);
+    }
+  }
+}
+
+/** What the extension host, and all processes of the browser together, take of a core for a while. */
+async function measure(host: number): Promise<Share> {
+  const begun = performance.now();
+  const before = times(host);
+  await delay(WINDOW_MILLIS);
+  const after = times(host);
+  const elapsed = performance.now() - begun;
+  return {
+    host: ((after.host - before.host) / elapsed) * 100,
+    browser: ((after.browser - before.browser) / elapsed) * 100,
+  };
+}
+
+/** Milliseconds of processor time so far. */
+function times(host: number): Share {
+  const parents = new Map(
+    readdirSync("/proc")
+      .filter((name) => /^\d+$/.test(name))
+      .map((name) => [Number(name), stat(Number(name))] as const),
+  );
+  const isOurs = (pid: number): boolean => pid === process.pid || (pid > 1 && isOurs(parents.get(pid)?.parent ?? 0));
+  const browsers = [...parents].filter(([pid, { name }]) => /chrom/i.test(name) && isOurs(pid));
+  if (browsers.length === 0) {
+    throw new Failure("No process of the browser was found in /proc.");
+  }
+  return {
+    host: parents.get(host)?.millis ?? Number.NaN,
+    browser: browsers.reduce((sum, [, { millis }]) => sum + millis, 0),
+  };
+}
+
+function stat(pid: number): { name: string; parent: number; millis: number } {
+  try {
+    const text = readFileSync(`/proc/${pid}/stat`, "utf8");
+    const end = text.lastIndexOf(")");
+    const fields = text.slice(end + 2).split(" ");
+    const ticks = Number(fields[11]) + Number(fields[12]);
+    return { name: text.slice(text.indexOf("(") + 1, end), parent: Number(fields[1]), millis: ticks * TICK_MILLIS };
+  } catch {
+    // It has ended since the folder was read.
+    return { name: "", parent: 0, millis: 0 };
+  }
+}
+
+function total({ host, browser }: Share): number {
+  return host + browser;
+}
+
+function hostOf({ host }: Share): number {
+  return host;
+}
+
+function middle(shares: readonly Share[], of: (share: Share) => number): number {
+  return median(shares.map(of));
+}
+
+function report(state: string, shares: readonly Share[]): void {
+  const each = shares.map((share) => total(share).toFixed(2)).join(", ");
+  const host = middle(shares, hostOf).toFixed(2);
+  const browser = middle(shares, ({ browser: share }) => share).toFixed(2);
+  process.stdout.write(
+    `${state}: ${middle(shares, total).toFixed(2)} % of a core (host ${host}, browser ${browser}; ${each})\n`,
+  );
+}
+
+function tell(what: string, percent: number): void {
+  process.stdout.write(`${what}: ${percent.toFixed(2)} % of a core\n`);
+}

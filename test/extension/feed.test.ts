@@ -1,0 +1,77 @@
+import assert from "node:assert/strict";
+import { beforeEach, test } from "node:test";
+import { Feed, type Source } from "../../extension/feed.ts";
+import { FakeClock } from "./fake-clock.ts";
+
+let clock: FakeClock;
+let asked: [seen: number, slice: number][];
+let told: [json: string, fresh: boolean][];
+let source: Source | undefined;
+let feed: Feed;
+
+/** A gateway at which so many calls have ended. */
+function gatewayWith(calls: { count: number }): Source {
+  return {
+    news: (seen, slice) => {
+      asked.push([seen, slice]);
+      return { seen: calls.count, slice: 7, json: `${calls.count - seen} new` };
+    },
+  };
+}
+
+beforeEach(() => {
+  clock = new FakeClock();
+  asked = [];
+  told = [];
+  source = undefined;
+  feed = new Feed({ clock, source: () => source, tell: (json, fresh) => told.push([json, fresh]) });
+});
+
+test("until somebody wants news, and once nobody does any more, no timer runs and the gateway is not asked", async () => {
+  source = gatewayWith({ count: 1 });
+  await clock.pass(60_000);
+  assert.deepEqual([clock.timers, asked], [0, []]);
+  feed.start();
+  assert.equal(clock.timers, 1);
+  feed.stop();
+  await clock.pass(60_000);
+  assert.deepEqual([clock.timers, asked], [0, [[0, 0]]]);
+});
+
+test("once a second it is asked for what is new since, and told only if that differs", async () => {
+  const calls = { count: 3 };
+  source = gatewayWith(calls);
+  feed.start();
+  assert.deepEqual(told, [["3 new", true]]);
+  await clock.pass(1_000);
+  await clock.pass(1_000);
+  calls.count = 5;
+  await clock.pass(1_000);
+  assert.deepEqual(asked, [
+    [0, 0],
+    [3, 7],
+    [3, 7],
+    [3, 7],
+  ]);
+  assert.deepEqual(told, [
+    ["3 new", true],
+    ["0 new", false],
+    ["2 new", false],
+  ]);
+});
+
+test("another gateway's news begin anew, and so do those of whoever starts again", async () => {
+  source = gatewayWith({ count: 3 });
+  feed.start();
+  source = undefined;
+  await clock.pass(1_000);
+  source = gatewayWith({ count: 1 });
+  await clock.pass(1_000);
+  feed.start();
+  assert.deepEqual(told, [
+    ["3 new", true],
+    ["1 new", true],
+    ["1 new", true],
+  ]);
+  assert.equal(clock.timers, 1);
+});

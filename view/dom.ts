@@ -1,0 +1,53 @@
+// Elements with plain text in them: nothing here takes markup, so what clients write stays text.
+
+export function element<Tag extends keyof HTMLElementTagNameMap>(
+  tag: Tag,
+  className: string,
+  ...children: readonly (Node | string)[]
+): HTMLElementTagNameMap[Tag] {
+  const made = document.createElement(tag);
+  made.className = className;
+  made.append(...children);
+  return made;
+}
+
+/** Text in a direction of its own, that its surroundings do not follow. */
+export function foreign(className: string, text = ""): HTMLElement {
+  return element("bdi", className, text);
+}
+
+export function button(label: string, work: () => void, className = "button"): HTMLButtonElement {
+  const made = element("button", className, label);
+  made.type = "button";
+  made.addEventListener("click", work);
+  return made;
+}
+
+/** Sets what differs, as even the same text again would have the page laid out anew. */
+export function setText(node: Element, text: string): void {
+  if (node.textContent !== text) {
+    node.textContent = text;
+  }
+}
+
+export function setAttribute(node: Element, name: string, value: string): void {
+  if (node.getAttribute(name) !== value) {
+    node.setAttribute(name, value);
+  }
+}
+
+/** As many children as there are items, each made once and then filled again and again. */
+export function fill<Item, Child extends Element>(
+  parent: Element,
+  items: readonly Item[],
+  make: () => Child,
+  write: (child: Child, item: Item) => void,
+): void {
+  while (parent.children.length > items.length) {
+    parent.lastElementChild?.remove();
+  }
+  for (const [at, item] of items.entries()) {
+    const child = (parent.children[at] ?? parent.appendChild(make())) as Child;
+    write(child, item);
+  }
+}
