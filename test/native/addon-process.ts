@@ -23,6 +23,11 @@ export async function temporaryFolder(t: TestContext): Promise<string> {
   return folder;
 }
 
+interface Surroundings {
+  readonly mostFiles?: number;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
 /** The addon in a process of its own, with a folder that holds one file. */
 export class AddonProcess {
   readonly options: GatewayOptions;
@@ -56,15 +61,15 @@ export class AddonProcess {
   /**
    * A process that has loaded the addon and started nothing yet. It ends with the test `t`.
    *
-   * `mostFiles` is how many files and sockets it may have open.
+   * `mostFiles` is how many files and sockets it may have open, `env` what is added to its environment.
    */
-  static async spawn(t: TestContext, { mostFiles }: { readonly mostFiles?: number } = {}): Promise<AddonProcess> {
+  static async spawn(t: TestContext, { mostFiles, env }: Surroundings = {}): Promise<AddonProcess> {
     const root = join(await temporaryFolder(t), "project");
     await mkdir(root);
     await writeFile(join(root, "main.ts"), "");
     const limited = ["-c", `ulimit -n ${mostFiles} && exec "$0" "$@"`, process.execPath, HOST];
     const [program, args] = mostFiles === undefined ? [process.execPath, [HOST]] : ["sh", limited];
-    const child = spawn(program, args, { stdio: ["pipe", "pipe", "inherit"] });
+    const child = spawn(program, args, { stdio: ["pipe", "pipe", "inherit"], env: { ...process.env, ...env } });
     t.after(() => child.kill("SIGKILL"));
     return new AddonProcess(child, root);
   }
@@ -112,11 +117,15 @@ export class AddonProcess {
     assert.ok("asked" in (await this.#next()));
   }
 
-  /** How much memory of its own the process has in RAM, in bytes, and how many files and sockets it has open. */
-  usage(): { readonly bytes: number; readonly files: number } {
+  /**
+   * How much memory of its own the process has in RAM, in bytes, how many files and sockets it has open, and how many
+   * threads it runs.
+   */
+  usage(): { readonly bytes: number; readonly files: number; readonly threads: number } {
     const folder = `/proc/${this.#process.pid}`;
     const [, kibibytes] = /^RssAnon:\s+(\d+) kB$/m.exec(readFileSync(`${folder}/status`, "utf8")) ?? [];
-    return { bytes: Number(kibibytes) * 1024, files: readdirSync(`${folder}/fd`).length };
+    const count = (what: string) => readdirSync(`${folder}/${what}`).length;
+    return { bytes: Number(kibibytes) * 1024, files: count("fd"), threads: count("task") };
   }
 
   /** Ends the process as a crash would. */

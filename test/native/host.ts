@@ -68,6 +68,8 @@ export interface Report {
   readonly ended: readonly (readonly string[])[];
   /** What reached the process as uncaught. */
   readonly uncaught: readonly string[];
+  /** What the process takes for the time of day. */
+  readonly clock: number;
 }
 
 const ALL_JUNK: typeof JUNK = Object.assign({}, JUNK, ...Object.values(JUNK_BY_TOOL));
@@ -133,7 +135,7 @@ async function obey({ command, argument }: Command): Promise<unknown> {
     case "report":
       // Lines are handed over in batches, one every 100 ms.
       await setTimeout(250);
-      return { log, ended, uncaught } satisfies Report;
+      return { log, ended, uncaught, clock: Date.now() } satisfies Report;
   }
 }
 
