@@ -14,8 +14,9 @@ use napi_derive::module_init;
 /// The server waits for JavaScript most of the time: two threads are plenty, and cost the machine little.
 const WORKERS: usize = 2;
 
-/// Resolving paths on a disk that does not answer blocks a thread for as long as that takes.
-const MAX_BLOCKING_THREADS: usize = 16;
+/// Resolving paths on a disk that does not answer blocks a thread for as long as that takes. The server lets so many do
+/// that at a time that two such disks leave others some (`looks.rs`).
+const MAX_BLOCKING_THREADS: usize = 24;
 
 #[module_init]
 fn init() {

@@ -110,6 +110,9 @@ pub enum ToolError {
         /// The limit in force.
         limit: Duration,
     },
+    /// A folder lies on a disk that does not answer. Asking again will succeed once it does.
+    #[error("The disk that holds this folder does not answer; call again once it does.")]
+    DiskSilent,
     /// The time limit passed while a language server was still loading (D28). Asking again will succeed.
     #[error("The language server is still starting, so its answers would not be complete; call again in a moment.")]
     WarmingUp,
@@ -161,6 +164,7 @@ impl ToolError {
             Self::TooManyItems { .. }
             | Self::ResponseTooLarge { .. }
             | Self::Timeout { .. }
+            | Self::DiskSilent
             | Self::WarmingUp
             | Self::Busy
             | Self::Cancelled => ErrorCode::CapExceeded,
@@ -187,7 +191,7 @@ impl ToolError {
                     "suggestedPageSize": size,
                 }))
             }
-            Self::Timeout { .. } => Some(json!({ "reason": "timeout", "retryable": true })),
+            Self::Timeout { .. } | Self::DiskSilent => Some(json!({ "reason": "timeout", "retryable": true })),
             Self::WarmingUp => Some(json!({ "reason": "warming_up", "retryable": true })),
             Self::Busy => Some(json!({ "reason": "busy", "retryable": true })),
             Self::NotAnalysed => Some(json!({ "reason": "not_analysed" })),

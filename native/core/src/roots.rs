@@ -39,6 +39,15 @@ struct Root {
     real: String,
 }
 
+/// One of the folders that answers may speak of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Folder<'a> {
+    /// As the editor knows it.
+    pub known_as: &'a Path,
+    /// As it was when it was resolved.
+    pub real: &'a Path,
+}
+
 /// A document that may be asked about.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Document {
@@ -103,6 +112,18 @@ impl AllowedRoots {
     /// Whether [`AllowedRoots::still_in_place`] would give the same roots.
     pub fn are_all_in_place(&self, real: &dyn RealPaths) -> bool {
         self.roots.iter().all(|root| root.is_in_place(real, self.style))
+    }
+
+    /// The folders that resolved.
+    pub fn folders(&self) -> impl Iterator<Item = Folder<'_>> {
+        self.roots.iter().map(Root::folder)
+    }
+
+    /// The folder in which a caller's URI lies as it is written, whatever links lead to.
+    pub fn folder_of(&self, uri: &str) -> Option<Folder<'_>> {
+        let path = self.local(input_path(uri, self.style).ok()?)?;
+        let holds = |root: &&Root| is_inside(&path, &root.known_as) || is_inside(&path, &root.real);
+        self.roots.iter().find(holds).map(Root::folder)
     }
 
     fn of(roots: Vec<Root>, folders: usize, style: PathStyle) -> Self {
@@ -203,6 +224,10 @@ impl Root {
         let known_as = path_text(folder, style)?;
         let real = path_text(&real.real_path(folder).ok()?, style)?;
         Some(Self { known_as, real })
+    }
+
+    fn folder(&self) -> Folder<'_> {
+        Folder { known_as: Path::new(&self.known_as), real: Path::new(&self.real) }
     }
 
     fn is_in_place(&self, real: &dyn RealPaths, style: PathStyle) -> bool {

@@ -22,6 +22,7 @@ use crate::disk::Disk;
 use crate::editor::{Editor, Language, OpenDocument};
 use crate::gateway::Gateway;
 use crate::lifecycle::{Calls, HeldPage};
+use crate::looks::Turn;
 use crate::question::{Canonical, Question, plain_references};
 use crate::workspace::Moment;
 
@@ -125,8 +126,7 @@ impl<E: Editor> Gateway<E> {
         let mut key = AskKey::of(&question, &self.workspace().now());
         if let Some(late) = self.asks().take_late(&key) {
             // It was gated to the roots as they were then.
-            let workspace = Arc::clone(self.workspace());
-            let now = AskKey::of(&question, &blocking(move || workspace.look_at_roots()).await?);
+            let now = AskKey::of(&question, &self.workspace().look_at_roots().await);
             if now == key {
                 return late;
             }
@@ -189,10 +189,10 @@ impl<E: Editor> Gateway<E> {
         if let Some(admitted) = self.workspace().admit_at_once(uri) {
             return Ok(admitted);
         }
-        let workspace = Arc::clone(self.workspace());
+        let moment = self.workspace().look_at_roots().await;
+        let turn = self.workspace().turn_for_document(uri).await?;
         let uri = uri.to_owned();
-        blocking(move || {
-            let moment = workspace.look_at_roots();
+        blocking(turn, move || {
             let document = moment.roots.admit(&uri, &Disk)?;
             // Opening a pipe or a device may never end, and reading one may take something away.
             if !document.real_path.is_file() {
@@ -203,16 +203,26 @@ impl<E: Editor> Gateway<E> {
         .await?
     }
 
-    /// The workspace as it is now, for a question about all of it. Without roots, nothing may be spoken of.
+    /// The workspace as it is now, for a question about all of it. Without roots, nothing may be spoken of, and of a part
+    /// of them it would not be about all.
     pub(crate) async fn admit_workspace(&self) -> Result<Moment, ToolError> {
-        let workspace = Arc::clone(self.workspace());
-        let moment = blocking(move || workspace.look_at_roots()).await?;
+        let moment = self.workspace().look_at_roots().await;
+        if !moment.silent.is_empty() {
+            return Err(ToolError::DiskSilent);
+        }
         moment.roots.check_any()?;
         Ok(moment)
     }
 }
 
-/// Runs what may block on the disk off the threads that serve connections.
-pub(crate) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, ToolError> {
+/// Runs what may block on the disk off the threads that serve connections, once it is its turn.
+pub(crate) async fn blocking<T: Send + 'static>(
+    turn: Turn,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, ToolError> {
+    let work = move || {
+        let _turn = turn;
+        work()
+    };
     tokio::task::spawn_blocking(work).await.map_err(|_| ToolError::Internal)
 }

@@ -4,8 +4,10 @@ use std::collections::{HashMap, VecDeque};
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use gateway_core::error::ToolError;
 use gateway_core::roots::{RealPaths, Unresolved};
 
 /// How many links are followed on one path before it counts as unresolvable; Linux gives up at the same number.
@@ -27,7 +29,24 @@ impl RealPaths for Disk {
 /// Resolves the paths of one call, as [`Disk`] does, but each folder that holds several of them only once: what is no link
 /// itself lies in the real path of its folder. It must not outlive the call (D32).
 #[derive(Debug, Default)]
-pub struct Resolver(Mutex<Folders>);
+pub struct Resolver {
+    folders: Mutex<Folders>,
+    /// What lies in these is not looked up.
+    silent: Arc<[PathBuf]>,
+    met_silent: AtomicBool,
+}
+
+impl Resolver {
+    /// One that spares what lies in the folders on disks that do not answer.
+    pub(crate) fn sparing(silent: Arc<[PathBuf]>) -> Self {
+        Self { silent, ..Self::default() }
+    }
+
+    /// Fails if what was resolved was not everything, for the sake of a disk that does not answer.
+    pub(crate) fn check_complete(&self) -> Result<(), ToolError> {
+        if self.met_silent.load(Ordering::Relaxed) { Err(ToolError::DiskSilent) } else { Ok(()) }
+    }
+}
 
 #[derive(Debug, Default)]
 #[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "elsewhere nothing is kept"))]
@@ -39,7 +58,11 @@ struct Folders {
 
 impl RealPaths for Resolver {
     fn real_path(&self, path: &Path) -> Result<PathBuf, Unresolved> {
-        let in_folder = self.0.lock().unwrap_or_else(PoisonError::into_inner).real_path(path);
+        if self.silent.iter().any(|folder| path.starts_with(folder)) {
+            self.met_silent.store(true, Ordering::Relaxed);
+            return Err(Unresolved { would_be: path.to_owned() });
+        }
+        let in_folder = self.folders.lock().unwrap_or_else(PoisonError::into_inner).real_path(path);
         in_folder.map_or_else(|| Disk.real_path(path), Ok)
     }
 }

@@ -11,6 +11,7 @@ pub mod editor;
 pub mod gateway;
 pub mod http;
 pub mod lifecycle;
+mod looks;
 mod places;
 mod question;
 mod readiness;

@@ -24,7 +24,7 @@ use crate::disk::{AtOnce, Resolver};
 use crate::editor::{Editor, EditorError, Place};
 use crate::gateway::Gateway;
 use crate::readiness::Believed;
-use crate::workspace::Moment;
+use crate::workspace::{Moment, Workspace};
 
 /// The longest `uri` that the schemas accept.
 const MAX_URI_CHARACTERS: usize = 16_384;
@@ -116,7 +116,7 @@ impl<E: Editor> Gateway<E> {
     /// Asks the editor until its answer can be believed (D28), and canonicalizes that, for the workspace as it was just
     /// before.
     pub(crate) async fn ask(&self, question: &Question, stage: &Stage) -> Result<(Moment, Canonical), ToolError> {
-        let editor = self.editor();
+        let (editor, workspace) = (self.editor(), self.workspace());
         match question {
             Question::Definition(definition::Input { uri, position }) => {
                 let (opened, place) = self.open_at(uri, *position).await?;
@@ -127,14 +127,18 @@ impl<E: Editor> Gateway<E> {
                     check_unmoved(&opened.document, roots, real)?;
                     definition::Answer::new(&raw, belief, roots, real)
                 };
-                if few { whole_at_once(moment, canonicalize).await } else { whole(moment, canonicalize).await }
+                if few {
+                    whole_at_once(workspace, moment, canonicalize).await
+                } else {
+                    whole(workspace, moment, canonicalize).await
+                }
             }
             &Question::References { ref uri, position, include_declaration } => {
                 let (opened, place) = self.open_at(uri, position).await?;
                 let ask = || references(editor, &place, include_declaration);
                 let Believed { moment, answer, belief } = self.believed(&opened, stage, ask).await?;
                 let request = RequestKey::references(&opened.document.uri, position, include_declaration);
-                set(moment, request, move |roots, real| {
+                set(workspace, moment, request, move |roots, real| {
                     check_unmoved(&opened.document, roots, real)?;
                     let (references, declarations) = answer;
                     references::canonicalize(&references, &declarations, belief, roots, real)
@@ -150,13 +154,17 @@ impl<E: Editor> Gateway<E> {
                     check_unmoved(&opened.document, roots, real)?;
                     hover::Answer::new(&raw, belief)
                 };
-                if little { whole_at_once(moment, canonicalize).await } else { whole(moment, canonicalize).await }
+                if little {
+                    whole_at_once(workspace, moment, canonicalize).await
+                } else {
+                    whole(workspace, moment, canonicalize).await
+                }
             }
             Question::DocumentSymbols(document_symbols::Input { uri }) => {
                 let opened = self.open(uri, None).await?;
                 let Believed { moment, answer: raw, belief } =
                     self.believed(&opened, stage, || editor.document_symbols(&opened.document.editor_uri)).await?;
-                whole(moment, move |roots, real| {
+                whole(self.workspace(), moment, move |roots, real| {
                     check_unmoved(&opened.document, roots, real)?;
                     document_symbols::Answer::new(&raw, belief, &opened.document.uri)
                 })
@@ -168,8 +176,10 @@ impl<E: Editor> Gateway<E> {
                 let moment = self.admit_workspace().await?;
                 let raw = editor.workspace_symbols(query.as_str()).await?;
                 let request = RequestKey::workspace_symbols(query);
-                set(moment, request, move |roots, real| workspace_symbols::canonicalize(&raw, belief, roots, real))
-                    .await
+                set(workspace, moment, request, move |roots, real| {
+                    workspace_symbols::canonicalize(&raw, belief, roots, real)
+                })
+                .await
             }
             Question::DiagnosticsDocument(diagnostics_document::Input { uri }) => {
                 let opened = self.open(uri, None).await?;
@@ -181,7 +191,10 @@ impl<E: Editor> Gateway<E> {
                 let moment = self.admit_workspace().await?;
                 let raw = editor.diagnostics().await?;
                 let request = RequestKey::workspace_diagnostics();
-                set(moment, request, move |roots, real| diagnostics_workspace::canonicalize(&raw, roots, real)).await
+                set(workspace, moment, request, move |roots, real| {
+                    diagnostics_workspace::canonicalize(&raw, roots, real)
+                })
+                .await
             }
         }
     }
@@ -227,7 +240,7 @@ impl<E: Editor> Gateway<E> {
             let moment = self.moment_for(opened);
             let raw = self.editor().document_diagnostics(&document.editor_uri).await?;
             let (asked, shown) = (document.clone(), opened.shown && ready);
-            let answer = whole(moment, move |roots, real| {
+            let answer = whole(self.workspace(), moment, move |roots, real| {
                 check_unmoved(&asked, roots, real)?;
                 diagnostics_document::Answer::new(&raw, &asked.uri, shown, roots, real)
             })
@@ -269,17 +282,19 @@ fn input<T: DeserializeOwned>(arguments: Value) -> Result<T, ToolError> {
 
 /// Canonicalizes where it may wait for the disk.
 async fn whole<A: Whole + 'static>(
+    workspace: &Workspace,
     moment: Moment,
     canonicalize: impl FnOnce(&AllowedRoots, &dyn RealPaths) -> Result<A, ToolError> + Send + 'static,
 ) -> Result<(Moment, Canonical), ToolError> {
     let roots = Arc::clone(&moment.roots);
-    let answer = blocking(move || canonicalize(&roots, &Resolver::default())).await??;
+    let answer = resolving(workspace, &moment, move |resolver| canonicalize(&roots, resolver)).await??;
     Ok((moment, Canonical::Whole(Arc::new(answer))))
 }
 
 /// As [`whole`], but at once if the system knows every path that it takes. Most paths lead through no link, and to where
 /// somebody has just been.
 async fn whole_at_once<A: Whole + 'static>(
+    workspace: &Workspace,
     moment: Moment,
     canonicalize: impl Fn(&AllowedRoots, &dyn RealPaths) -> Result<A, ToolError> + Send + 'static,
 ) -> Result<(Moment, Canonical), ToolError> {
@@ -288,17 +303,33 @@ async fn whole_at_once<A: Whole + 'static>(
     if disk.is_decided() {
         return Ok((moment, Canonical::Whole(Arc::new(answer?))));
     }
-    whole(moment, canonicalize).await
+    whole(workspace, moment, canonicalize).await
 }
 
 async fn set(
+    workspace: &Workspace,
     moment: Moment,
     request: RequestKey,
     canonicalize: impl FnOnce(&AllowedRoots, &dyn RealPaths) -> Result<Retained, ToolError> + Send + 'static,
 ) -> Result<(Moment, Canonical), ToolError> {
     let roots = Arc::clone(&moment.roots);
-    let found = blocking(move || canonicalize(&roots, &Resolver::default())).await?;
+    let found = resolving(workspace, &moment, move |resolver| canonicalize(&roots, resolver)).await?;
     Ok((moment, Canonical::Set(request, found.map(Arc::new))))
+}
+
+/// Does what takes the real paths of an answer, where it may wait for the disk. Fails if one of them lies on a disk that
+/// does not answer: without it the answer would be a part that reads as the whole.
+async fn resolving<T: Send + 'static>(
+    workspace: &Workspace,
+    moment: &Moment,
+    work: impl FnOnce(&Resolver) -> T + Send + 'static,
+) -> Result<T, ToolError> {
+    let resolver = Resolver::sparing(Arc::clone(&moment.silent));
+    blocking(workspace.turn_for_answer().await?, move || {
+        let done = work(&resolver);
+        resolver.check_complete().map(|()| done)
+    })
+    .await?
 }
 
 /// A language without definitions or declarations has none to leave out (D9).

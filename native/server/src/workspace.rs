@@ -13,6 +13,7 @@ use gateway_core::snapshots::{Retained, Snapshots};
 use gateway_core::tools::Tool;
 
 use crate::disk::{AtOnce, Disk};
+use crate::looks::{Looks, Turn};
 
 /// Stands in for the fingerprint of a set that could not be made, such as one with too many items.
 const NO_SET: u64 = 0;
@@ -24,12 +25,15 @@ pub(crate) struct Moment {
     pub(crate) roots: Arc<AllowedRoots>,
     /// The epochs read together with them.
     pub(crate) epochs: Epochs,
+    /// The roots on disks that do not answer, by all their names. They are not in force.
+    pub(crate) silent: Arc<[PathBuf]>,
 }
 
 /// Current epochs, allowed roots and retained snapshots.
 #[derive(Debug)]
 pub(crate) struct Workspace {
     state: Mutex<State>,
+    looks: Looks,
     started: Instant,
 }
 
@@ -48,12 +52,12 @@ impl Workspace {
         let configured = Arc::new(resolve(folders));
         let epochs = Epochs { roots: roots_epoch, ..Epochs::default() };
         let state = State {
-            now: Moment { roots: Arc::clone(&configured), epochs },
+            now: Moment { roots: Arc::clone(&configured), epochs, silent: Arc::default() },
             configured,
             history: EpochHistory::default(),
             snapshots: Snapshots::default(),
         };
-        Self { state: Mutex::new(state), started: Instant::now() }
+        Self { state: Mutex::new(state), looks: Looks::default(), started: Instant::now() }
     }
 
     /// Replaces the roots. Blocks while they are resolved.
@@ -62,6 +66,7 @@ impl Workspace {
         let mut state = self.state();
         state.configured = Arc::clone(&configured);
         state.put_in_force(configured);
+        state.now.silent = Arc::default();
     }
 
     /// Counts one change of the workspace.
@@ -75,31 +80,48 @@ impl Workspace {
     }
 
     /// The document at `uri` and the workspace as it is now, if the system can tell without waiting for a disk that it is
-    /// a regular file inside the roots in force, and that these are all where they were when they were configured.
+    /// a regular file inside the roots in force, that these are all where they were when they were configured, and that the
+    /// others still do not answer.
     pub(crate) fn admit_at_once(&self, uri: &str) -> Option<(Moment, Document)> {
         let (configured, now) = {
             let state = self.state();
             (Arc::clone(&state.configured), state.now.clone())
         };
         if !Arc::ptr_eq(&configured, &now.roots) && configured != now.roots {
-            return None;
+            let in_force = |folder| now.roots.folders().any(|other| other == folder);
+            if !configured.folders().all(|folder| in_force(folder) || self.looks.is_silent(folder.known_as)) {
+                return None;
+            }
         }
         let disk = AtOnce::default();
-        let document = configured.admit(uri, &disk).ok().filter(|document| disk.is_file(&document.real_path))?;
-        (configured.are_all_in_place(&disk) && disk.is_decided()).then_some((now, document))
+        let document = now.roots.admit(uri, &disk).ok().filter(|document| disk.is_file(&document.real_path))?;
+        (now.roots.are_all_in_place(&disk) && disk.is_decided()).then_some((now, document))
     }
 
     /// Looks whether the roots are still where they were when they were configured, and returns the workspace as it is
-    /// now. Blocks.
-    pub(crate) fn look_at_roots(&self) -> Moment {
+    /// now. A root on a disk that does not answer is not in force until it does.
+    pub(crate) async fn look_at_roots(&self) -> Moment {
         let configured = Arc::clone(&self.state().configured);
-        let in_place = configured.still_in_place(&Disk);
+        let looked = self.looks.at(&configured).await;
+        let in_place = configured.still_in_place(&looked);
         let mut state = self.state();
         // Another configuration may have come meanwhile; its roots have just been resolved.
         if Arc::ptr_eq(&state.configured, &configured) {
             state.put_in_force(Arc::new(in_place));
+            state.now.silent = looked.silent;
         }
         state.now.clone()
+    }
+
+    /// Waits for the turn to look up the document at `uri`, unless its disk does not answer.
+    pub(crate) async fn turn_for_document(&self, uri: &str) -> Result<Turn, ToolError> {
+        let configured = Arc::clone(&self.state().configured);
+        self.looks.turn_for_document(configured.folder_of(uri).map(|folder| folder.known_as)).await
+    }
+
+    /// Waits for the turn to look up the paths of an answer.
+    pub(crate) async fn turn_for_answer(&self) -> Result<Turn, ToolError> {
+        self.looks.turn_for_answer().await
     }
 
     /// The retained set that a cursor pages through, with the cursor (contract section 3.6).
