@@ -107,9 +107,7 @@ export class Ports {
       return undefined;
     }
     const { wished, ports } = value;
-    return isPort(wished) && Array.isArray(ports)
-      ? { wished, ports: ports.filter(isPort).slice(0, MOST_PORTS) }
-      : undefined;
+    return isPort(wished) && Array.isArray(ports) ? { wished, ports: ports.filter(isPort) } : undefined;
   }
 }
 
