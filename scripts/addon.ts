@@ -2,7 +2,7 @@
 
 import { copyFileSync, existsSync, mkdirSync, readFileSync, renameSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
-import { addonFile, committedTypes, dist, generatedTypes, packageBinary, root } from "./layout.ts";
+import { addonFile, committedTypes, dist, generatedTypes, packageCommand, root } from "./layout.ts";
 import { succeed } from "./processes.mjs";
 import { Failure, step } from "./progress.mjs";
 import { pythonWith } from "./python.ts";
@@ -29,11 +29,12 @@ export async function buildAddon(): Promise<void> {
     step("Compiling the addon", async () => {
       await succeed(RUST_MISSING, "cargo", ["--version"], { cwd: root }, RUST_MISSING);
       const fresh = join(folder, "fresh");
+      const [node, napi] = packageCommand("@napi-rs/cli", "napi");
       await succeed(
         "Compiling the addon failed: mend what the compiler reports above.",
-        packageBinary("napi"),
+        node,
         [
-          ["build", "--release", "--manifest-path", "native/addon/Cargo.toml"],
+          [napi, "build", "--release", "--manifest-path", "native/addon/Cargo.toml"],
           ["--output-dir", fresh, "--dts", "gateway.d.ts"],
         ].flat(),
         { cwd: root },

@@ -120,11 +120,18 @@ export async function npm(failed, args, { cwd, env = process.env }) {
 }
 
 /**
- * The Node of `NODE_VERSION`: its binary, and the folder that holds its headers.
+ * The Node of `NODE_VERSION`: its binary, and the folder that holds its headers. It is the one that runs this, if that is
+ * of the same version and whole: the npm registry does not have it for every platform. On Windows nothing is compiled
+ * against it.
  *
  * @returns {Promise<{ node: string, headers: string }>}
  */
 export async function pinnedNode() {
+  const own = dirname(dirname(process.execPath));
+  const isWhole = process.platform === "win32" || existsSync(join(own, "include", "node", "node.h"));
+  if (process.versions.node === NODE_VERSION && isWhole) {
+    return { node: process.execPath, headers: own };
+  }
   const name = `${process.platform === "darwin" && process.arch === "arm64" ? "node-bin" : "node"}-${process.platform}-${process.arch}`;
   const inside = join("node_modules", name);
   const folder = await cached(

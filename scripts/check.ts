@@ -3,7 +3,7 @@
 import { buildAddon, RUST_MISSING, typesAreUpToDate } from "./addon.ts";
 import { cargoDeny } from "./cargo-deny.ts";
 import { layeringViolations } from "./layering.ts";
-import { packageBinary, root } from "./layout.ts";
+import { packageCommand, root } from "./layout.ts";
 import { run, succeed } from "./processes.mjs";
 import { command, Failure, say, step } from "./progress.mjs";
 
@@ -13,16 +13,22 @@ interface Check {
 }
 
 const CHECKS: readonly Check[] = [
-  { title: "biome", work: () => passes(packageBinary("biome"), ["ci", "--colors=off", "--error-on-warnings", "."]) },
-  { title: "tsc", work: () => passes(packageBinary("tsc"), ["--pretty", "false"]) },
-  { title: "tsc of the view", work: () => passes(packageBinary("tsc"), ["--pretty", "false", "--project", "view"]) },
-  { title: "cargo fmt", work: () => passes("cargo", ["fmt", "--all", "--check"]) },
+  {
+    title: "biome",
+    work: () => passes(...packageCommand("@biomejs/biome", "biome"), "ci", "--colors=off", "--error-on-warnings", "."),
+  },
+  { title: "tsc", work: () => passes(...packageCommand("typescript", "tsc"), "--pretty", "false") },
+  {
+    title: "tsc of the view",
+    work: () => passes(...packageCommand("typescript", "tsc"), "--pretty", "false", "--project", "view"),
+  },
+  { title: "cargo fmt", work: () => passes("cargo", "fmt", "--all", "--check") },
   {
     title: "clippy",
     work: () =>
-      passes("cargo", ["clippy", "--quiet", "--workspace", "--all-targets", "--locked", "--", "--deny", "warnings"]),
+      passes("cargo", "clippy", "--quiet", "--workspace", "--all-targets", "--locked", "--", "--deny", "warnings"),
   },
-  { title: "cargo deny", work: async () => passes(await cargoDeny(), ["check", "bans", "licenses", "sources"]) },
+  { title: "cargo deny", work: async () => passes(await cargoDeny(), "check", "bans", "licenses", "sources") },
   {
     title: "layering",
     work: async () => {
@@ -32,11 +38,11 @@ const CHECKS: readonly Check[] = [
       }
     },
   },
-  { title: "golden keys", work: () => passes(process.execPath, ["scripts/golden-keys.ts", "--check"]) },
-  { title: "golden URIs", work: () => passes(process.execPath, ["scripts/golden-uris.ts", "--check"]) },
+  { title: "golden keys", work: () => passes(process.execPath, "scripts/golden-keys.ts", "--check") },
+  { title: "golden URIs", work: () => passes(process.execPath, "scripts/golden-uris.ts", "--check") },
   {
     title: "schemas in the contract",
-    work: () => passes(process.execPath, ["scripts/contract-schemas.ts", "--check"]),
+    work: () => passes(process.execPath, "scripts/contract-schemas.ts", "--check"),
   },
   {
     title: "generated types",
@@ -72,7 +78,7 @@ async function failureOf({ title, work }: Check): Promise<string | undefined> {
   }
 }
 
-async function passes(program: string, args: readonly string[]): Promise<void> {
+async function passes(program: string, ...args: readonly string[]): Promise<void> {
   const { code, output } = await run(program, args, { cwd: root });
   if (code !== 0) {
     throw new Failure(output.trim());

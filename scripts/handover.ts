@@ -9,7 +9,7 @@ import { text } from "node:stream/consumers";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Answer, Api, Question } from "../test/host/extensions/handover/inside.ts";
 import { bundle } from "./bundle.ts";
-import { dist, packageBinary, root } from "./layout.ts";
+import { dist, packageCommand, root } from "./layout.ts";
 import { succeed } from "./processes.mjs";
 import { Failure } from "./progress.mjs";
 import { unlessUnchanged } from "./unchanged.ts";
@@ -38,10 +38,11 @@ export async function packTestExtension(name: string): Promise<string> {
   await unlessUnchanged([file], [`${source}/*`, "package-lock.json", "scripts/handover.ts"], async () => {
     await bundle(join(root, source, "extension.ts"), join(folder, "extension.cjs"));
     copyFileSync(join(root, source, "package.json"), join(folder, "package.json"));
+    const [node, vsce] = packageCommand("@vscode/vsce", "vsce");
     await succeed(
       `Packing the test extension ${name} failed: mend what vsce reports above.`,
-      packageBinary("vsce"),
-      ["package", "--no-dependencies", "--allow-missing-repository", "--skip-license", "--out", file],
+      node,
+      [vsce, "package", "--no-dependencies", "--allow-missing-repository", "--skip-license", "--out", file],
       { cwd: folder },
     );
   });

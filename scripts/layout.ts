@@ -32,7 +32,12 @@ export const extensionId = `${manifest.publisher}.${manifest.name}`;
 export const target = `${process.platform}-${process.arch === "arm" ? "armhf" : process.arch}`;
 export const vsixFile = join(dist, `${manifest.name}-${target}.vsix`);
 
-/** The executable of a package in node_modules. */
-export function packageBinary(name: string): string {
-  return join(root, "node_modules", ".bin", name);
+/**
+ * How a command of a package in node_modules is run: Node, and the script as its first argument. The file in `.bin` is
+ * none that Windows runs.
+ */
+export function packageCommand(packageName: string, command: string): [program: string, script: string] {
+  const folder = join(root, "node_modules", packageName);
+  const { bin } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+  return [process.execPath, join(folder, typeof bin === "string" ? bin : bin[command])];
 }

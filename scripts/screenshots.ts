@@ -1,5 +1,5 @@
-// `node scripts/screenshots.ts`: takes the pictures in media/, which the walkthrough and the README show, from the packed
-// extension in a real VS Code.
+// `node scripts/screenshots.ts`: takes the pictures in media/, which the walkthrough and the README show, and that of the
+// walkthrough in docs/pictures/, from the packed extension in a real VS Code.
 
 import { cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -9,7 +9,7 @@ import { pathToFileURL } from "node:url";
 import type { Locator } from "playwright-core";
 import { RawClient } from "../test/host/raw-client.ts";
 import { type ClientConfiguration, packHandover, takeConfiguration } from "./handover.ts";
-import { root, vsixFile } from "./layout.ts";
+import { extensionId, root, vsixFile } from "./layout.ts";
 import { command, step } from "./progress.mjs";
 import { type EditorWindow, RealVsCode, stopOnSignals } from "./real-vscode.ts";
 import { packVsix } from "./vsix.ts";
@@ -24,6 +24,8 @@ const SIZE = { width: 1180, height: 740 };
 /** How long clients call before the pictures are taken, so that the chart shows how it looks in use. */
 const CALLING_MILLIS = 300_000;
 const media = join(root, "media");
+/** Pictures that are not packed. */
+const pictures = join(root, "docs", "pictures");
 
 /** A part of the window, in pixels from its upper left corner. */
 type Clip = { x: number; y: number; width: number; height: number };
@@ -35,7 +37,7 @@ await command(async () => {
   process.env["HOME"] = home;
   const folder = join(home, "harbour");
   cpSync(join(root, "test", "workspace"), folder, { recursive: true });
-  mkdirSync(media, { recursive: true });
+  mkdirSync(pictures, { recursive: true });
   const editor = await RealVsCode.start({ extensions: [vsixFile, await packHandover()] });
   stopOnSignals(editor, 1);
   try {
@@ -84,7 +86,7 @@ async function takePictures(window: EditorWindow, agents: Agents, name: string, 
   await run(window, "mcpLspGateway.checkWorkspace");
   await window.notification("7 of 7 tools answered");
   await run(window, "notifications.clearAll");
-  await page.locator(".notification-toast").waitFor({ state: "detached" });
+  await page.waitForFunction("document.querySelector('.notification-toast') === null");
   const report = page.frameLocator("iframe.webview").last().frameLocator("iframe").locator("h1");
   await report.waitFor();
   await page.mouse.move(SIZE.width / 2, 4);
@@ -100,6 +102,17 @@ async function takePictures(window: EditorWindow, agents: Agents, name: string, 
   await take("sight", { x: 0, y: 0, ...SIZE });
   await run(window, "workbench.action.closeSidebar");
   await page.locator("iframe.webview").waitFor({ state: "detached" });
+
+  await window.inside(
+    (vscode, id) => void vscode.commands.executeCommand("workbench.action.openWalkthrough", id),
+    `${extensionId}#gettingStarted`,
+  );
+  const shown = page.locator(".getting-started-media img");
+  await shown.waitFor();
+  await shown.evaluate("(image) => image.decode()");
+  await page.screenshot({ path: join(pictures, `walkthrough-${name}.png`) });
+  await run(window, "workbench.action.closeActiveEditor");
+  await shown.waitFor({ state: "detached" });
 }
 
 /** Two clients that call like agents at work: in bursts, with a question now and then that goes wrong. */

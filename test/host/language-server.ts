@@ -11,7 +11,7 @@ import {
 } from "vscode-jsonrpc/node";
 import { codeServer } from "../../scripts/code-server.ts";
 import type { Location, Position } from "../../scripts/gateway-client.ts";
-import { packageBinary } from "../../scripts/layout.ts";
+import { packageCommand } from "../../scripts/layout.ts";
 import type { Server } from "./extensions/languages/extension.ts";
 
 interface Link {
@@ -60,9 +60,9 @@ export class LanguageServer {
   /** TypeScript's, with the TypeScript that the editor uses. */
   static async start(folder: string): Promise<LanguageServer> {
     const { tsserver } = await codeServer();
-    const command = packageBinary("typescript-language-server");
+    const [command, script] = packageCommand("typescript-language-server", "typescript-language-server");
     // The semantic server alone, so that no answer comes from one that has not read the project yet.
-    return LanguageServer.of({ language: "typescript", command, args: ["--stdio"] }, folder, {
+    return LanguageServer.of({ language: "typescript", command, args: [script, "--stdio"] }, folder, {
       tsserver: { path: tsserver, useSyntaxServer: "never" },
     });
   }

@@ -1,13 +1,15 @@
 import assert from "node:assert/strict";
 import { readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
 import { test } from "node:test";
-import { vsixFile } from "../../scripts/layout.ts";
+import { inflateRawSync } from "node:zlib";
+import { root, vsixFile } from "../../scripts/layout.ts";
 
 const END_OF_DIRECTORY = 0x06054b50;
 const DIRECTORY_ENTRY = 0x02014b50;
 
 test("the VSIX holds exactly these files", () => {
-  assert.deepEqual(zipEntries(vsixFile).sort(), [
+  assert.deepEqual([...zipEntries(vsixFile).keys()].sort(), [
     "[Content_Types].xml",
     "extension.vsixmanifest",
     "extension/LICENSE.txt",
@@ -24,6 +26,7 @@ test("the VSIX holds exactly these files", () => {
     "extension/media/connect-dark.png",
     "extension/media/connect-hc.png",
     "extension/media/connect-light.png",
+    "extension/media/icon.png",
     "extension/media/sight-dark.png",
     "extension/media/sight-hc.png",
     "extension/media/sight-light.png",
@@ -39,14 +42,24 @@ test("the VSIX has at most 4 MB", () => {
   assert.ok(statSync(vsixFile).size <= 4_000_000, `It has ${statSync(vsixFile).size} bytes.`);
 });
 
-/** The names in the central directory of a zip file. */
-function zipEntries(file: string): string[] {
+test("its README shows no picture, as the editor shows none out of a VSIX, and has all of its text", () => {
+  const packed = zipEntries(vsixFile).get("extension/readme.md")?.().toString("utf8") ?? "";
+  const whole = readFileSync(join(root, "README.md"), "utf8").split("\n");
+  assert.ok(whole.some((line) => line.startsWith("![")));
+  assert.deepEqual(
+    packed.split("\n").filter(Boolean),
+    whole.filter((line) => line !== "" && !line.startsWith("![")),
+  );
+});
+
+/** How the files in the central directory of a zip file are read, by their names. */
+function zipEntries(file: string): Map<string, () => Buffer> {
   const bytes = readFileSync(file);
   let end = bytes.length - 22;
   while (bytes.readUInt32LE(end) !== END_OF_DIRECTORY) {
     end -= 1;
   }
-  const names: string[] = [];
+  const entries = new Map<string, () => Buffer>();
   let at = bytes.readUInt32LE(end + 16);
   while (bytes.readUInt32LE(at) === DIRECTORY_ENTRY) {
     const [name, extra, comment] = [28, 30, 32].map((field) => bytes.readUInt16LE(at + field)) as [
@@ -54,8 +67,12 @@ function zipEntries(file: string): string[] {
       number,
       number,
     ];
-    names.push(bytes.toString("utf8", at + 46, at + 46 + name));
+    const [size, local] = [bytes.readUInt32LE(at + 20), bytes.readUInt32LE(at + 42)];
+    entries.set(bytes.toString("utf8", at + 46, at + 46 + name), () => {
+      const start = local + 30 + bytes.readUInt16LE(local + 26) + bytes.readUInt16LE(local + 28);
+      return inflateRawSync(bytes.subarray(start, start + size));
+    });
     at += 46 + name + extra + comment;
   }
-  return names;
+  return entries;
 }
