@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { RawClient } from "../test/host/raw-client.ts";
+import { SteadyLoad } from "./bench/steady-load.ts";
 import { median } from "./bench/table.ts";
 import { packHandover, takeConfiguration } from "./handover.ts";
 import { root } from "./layout.ts";
@@ -13,7 +14,6 @@ import { command, Failure, step } from "./progress.mjs";
 import { type EditorWindow, RealVsCode, stopOnSignals } from "./real-vscode.ts";
 import { packVsix } from "./vsix.ts";
 
-const CALLS_A_SECOND = 100;
 /** How long each state is measured at a time, and how often. */
 const WINDOW_MILLIS = 10_000;
 const DEFAULT_ROUNDS = 5;
@@ -39,7 +39,7 @@ await command(async () => {
     const window = await editor.openWindow(join(root, "test", "workspace"));
     const configuration = await takeConfiguration(window.handover);
     const host = await window.inside(() => process.pid, null);
-    const load = await Load.start(await RawClient.connect(configuration));
+    const load = await SteadyLoad.start(await RawClient.connect(configuration));
     const never: Share[] = [];
     const hidden: Share[] = [];
     const shown: Share[] = [];
@@ -79,53 +79,6 @@ async function hide(window: EditorWindow): Promise<void> {
   await window.inside((vscode) => void vscode.commands.executeCommand("workbench.view.explorer"), null);
   await window.page.locator("iframe.webview").waitFor({ state: "detached" });
   await delay(SETTLE_MILLIS);
-}
-
-/** Calls at an even rate, whatever is measured meanwhile. */
-class Load {
-  readonly #begun = performance.now();
-  #made = 0;
-  #isEnded = false;
-  #running: Promise<void> = Promise.resolve();
-
-  static async start(client: RawClient): Promise<Load> {
-    const uri = `file://${join(root, "test", "workspace", "src", "ship.ts")}`;
-    const args = { uri, position: { line: 1, character: 17 }, pageSize: 1 };
-    const first = await firstPage(client, args);
-    const load = new Load();
-    load.#running = load.#run(() => client.call("vscode.lsp.references", { ...args, cursor: first }));
-    return load;
-  }
-
-  /** Resolves to how many calls were made a second. */
-  async end(): Promise<number> {
-    const rate = this.#made / ((performance.now() - this.#begun) / 1e3);
-    this.#isEnded = true;
-    await this.#running;
-    return rate;
-  }
-
-  async #run(call: () => Promise<unknown>): Promise<void> {
-    while (!this.#isEnded) {
-      const due = this.#begun + (this.#made * 1e3) / CALLS_A_SECOND;
-      await delay(Math.max(0, due - performance.now()));
-      await call();
-      this.#made += 1;
-    }
-  }
-}
-
-/** The cursor of the second page: a page that is held takes the extension host no work, which would drown the view's. */
-async function firstPage(client: RawClient, args: object): Promise<string> {
-  for (;;) {
-    try {
-      const body = JSON.parse(await client.call("vscode.lsp.references", { ...args }));
-      return String(body.result.structuredContent.nextCursor);
-    } catch {
-      // The language server is still starting.
-      await delay(500);
-    }
-  }
 }
 
 /** What the extension host, and all processes of the browser together, take of a core for a while. */

@@ -5,6 +5,8 @@ import { element, foreign, setAttribute, setText } from "./dom.ts";
 import type { Root } from "./messages.ts";
 import { about, clientName, duration, result, shortTool, spokenCall, timeOfDay } from "./wording.ts";
 
+/** From this width on a call stands on one line. */
+const ONE_LINE = 700;
 /** How long the list keeps still after the pointer has moved over it. */
 const POINTED_MILLIS = 4_000;
 
@@ -92,6 +94,7 @@ export class CallList {
   }
 
   #measure(): void {
+    this.root.classList.toggle("one-line", this.root.clientWidth >= ONE_LINE);
     const row = this.#rows[0] ?? this.#addRow();
     this.#rowHeight = Math.max(1, row.root.offsetHeight);
     this.#draw();

@@ -10,8 +10,8 @@ import { clientName, counted, shortTool, spokenClient } from "./wording.ts";
 /** What VS Code gives to the page of a view. */
 declare function acquireVsCodeApi(): { postMessage(message: Wish): void };
 
-/** From this width on the list of calls stands beside the rest, and each call on one line. */
-const WIDE = 620;
+/** From this width on the list of calls stands beside the rest. */
+const WIDE = 540;
 
 const editor = acquireVsCodeApi();
 const activity = new Activity();
@@ -39,10 +39,11 @@ const list = new CallList({
     setText(held, `${count.toLocaleString("en")} new`);
   },
 });
+const hint = element("p", "");
 const empty = element(
   "div",
   "empty",
-  element("p", "", "No client has called yet. Connect your agent, then ask it something about this code."),
+  hint,
   button("Connect a Client…", () => editor.postMessage({ kind: "run", action: "connect" })),
 );
 const clientsPart = part("Clients", clients);
@@ -112,7 +113,14 @@ function showActivity(): void {
   const hasCalls = activity.calls.length > 0;
   const isRunning = gateway?.endpoint !== undefined;
   empty.hidden = !isRunning || hasCalls;
-  clientsPart.hidden = activity.clients.length === 0;
+  const hasClients = activity.clients.length > 0;
+  setText(
+    hint,
+    hasClients
+      ? "Nobody has called yet. Ask your agent something about this code."
+      : "No client has called yet. Connect your agent, then ask it something about this code.",
+  );
+  clientsPart.hidden = !hasClients;
   chartPart.hidden = !hasCalls;
   toolsPart.hidden = !hasCalls;
   calls.hidden = !hasCalls;
