@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use gateway_core::limits::MAX_REQUEST_BYTES;
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
-use hyper::body::{Body, Bytes};
+use hyper::body::{Body, Bytes, Frame};
 use hyper::header::{
     ACCEPT, ALLOW, AUTHORIZATION, CONNECTION, CONTENT_ENCODING, CONTENT_TYPE, EXPECT, HOST, HeaderMap, HeaderName,
     HeaderValue, ORIGIN, RETRY_AFTER, WWW_AUTHENTICATE,
@@ -26,11 +26,13 @@ use crate::body::Pieces;
 use crate::lifecycle::{Calls, Crowd, Lifecycle, TooMany};
 use crate::places::Place;
 use crate::rpc::{self, Message, PlainCall};
-use crate::session::{Revision, SessionId, Sessions};
+use crate::session::{LastSession, Revision, SessionId, Sessions};
 
 const PATH: &str = "/mcp";
 const JSON: &str = "application/json";
 const EVENT_STREAM: &str = "text/event-stream";
+/// What nearly every client sends as Accept, so that it does not have to be taken apart.
+const USUAL_ACCEPT: [&str; 2] = ["application/json, text/event-stream", "text/event-stream, application/json"];
 const PLAIN_TEXT: &str = "text/plain; charset=utf-8";
 const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
 const PROTOCOL_VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
@@ -90,13 +92,13 @@ impl<G: Calls> Endpoint<G> {
 
     /// Answers one request.
     pub async fn answer<B: RequestBody>(&self, request: Request<B>) -> Answer {
-        self.answer_in(None, request).await
+        self.answer_on(&Connection::in_place(None), request).await
     }
 
-    /// As [`Self::answer`], for a connection in a place that is told what it does.
-    pub(crate) async fn answer_in<B: RequestBody>(&self, place: Option<&Arc<Place>>, request: Request<B>) -> Answer {
+    /// As [`Self::answer`], for a connection that may have sent others.
+    pub(crate) async fn answer_on<B: RequestBody>(&self, connection: &Connection, request: Request<B>) -> Answer {
         let (head, mut body) = request.into_parts();
-        match receive(&self.0, place, &head, &mut body).await {
+        match receive(&self.0, connection, &head, &mut body).await {
             Ok(answer) => answer,
             Err(refusal) => {
                 tracing::debug!(status = refusal.status().as_u16(), reason = ?refusal, "refused a request");
@@ -107,20 +109,34 @@ impl<G: Calls> Endpoint<G> {
     }
 }
 
+/// What outlives a request on its connection.
+pub(crate) struct Connection {
+    /// Is told what the connection does.
+    place: Option<Place>,
+    last_session: LastSession,
+}
+
+impl Connection {
+    pub(crate) fn in_place(place: Option<Place>) -> Self {
+        Self { place, last_session: LastSession::default() }
+    }
+}
+
 async fn receive<G: Calls, B: RequestBody>(
     lifecycle: &Lifecycle<G>,
-    place: Option<&Arc<Place>>,
+    connection: &Connection,
     head: &Parts,
     body: &mut B,
 ) -> Result<Answer, Refusal> {
     let access = lifecycle.gateway().access();
     admit(head, &access)?;
-    if let Some(place) = place {
+    if let Some(place) = &connection.place {
         place.admit();
     }
     let sessions = lifecycle.gateway().sessions();
+    let session = || session(&head.headers, sessions, &connection.last_session, access.fallback);
     if head.method == Method::DELETE {
-        let session = session(&head.headers, sessions, access.fallback)?;
+        let session = session()?;
         sessions.end(session);
         lifecycle.gateway().activity().session_ended(session);
         tracing::info!("a client ended its session");
@@ -128,12 +144,11 @@ async fn receive<G: Calls, B: RequestBody>(
     }
     admit_media_types(&head.headers)?;
     let bytes = read(body).await?;
-    let _answering = place.map(Place::answering);
-    if let Some(call) = PlainCall::read(&bytes) {
-        let session = session(&head.headers, sessions, access.fallback)?;
-        if let Some(body) = lifecycle.receive_at_once(session, &call) {
-            return Ok(json(StatusCode::OK, body));
-        }
+    let _answering = connection.place.as_ref().map(Place::answering);
+    if let Some(call) = PlainCall::read(&bytes)
+        && let Some(body) = lifecycle.receive_at_once(session()?, &call)
+    {
+        return Ok(json(StatusCode::OK, body));
     }
     let message = match Message::read(&bytes) {
         Ok(message) => message,
@@ -152,8 +167,7 @@ async fn receive<G: Calls, B: RequestBody>(
         }
         return Ok(answer);
     }
-    let session = session(&head.headers, sessions, access.fallback)?;
-    Ok(match lifecycle.receive(session, message).await {
+    Ok(match lifecycle.receive(session()?, message).await {
         Ok(Some(body)) => json(StatusCode::OK, body),
         Ok(None) => empty(StatusCode::ACCEPTED),
         Err(TooMany { of, body }) => {
@@ -254,6 +268,9 @@ fn admit_media_types(headers: &HeaderMap) -> Result<(), Refusal> {
     if !listed(headers, &CONTENT_ENCODING).all(|coding| coding.is_some_and(|it| it.eq_ignore_ascii_case("identity"))) {
         return Err(Refusal::ContentEncoding);
     }
+    if only(headers, &ACCEPT).is_some_and(|accept| USUAL_ACCEPT.contains(&accept)) {
+        return Ok(());
+    }
     let ranges: Vec<&str> = listed(headers, &ACCEPT).flatten().collect();
     if !covers(&ranges, JSON) || !covers(&ranges, EVENT_STREAM) {
         return Err(Refusal::Accept);
@@ -263,9 +280,9 @@ fn admit_media_types(headers: &HeaderMap) -> Result<(), Refusal> {
 
 /// The elements of a header that is a list, over all its lines; `None` for a line that is not plain text.
 fn listed<'a>(headers: &'a HeaderMap, name: &HeaderName) -> impl Iterator<Item = Option<&'a str>> {
-    headers.get_all(name).iter().flat_map(|value| match value.to_str() {
-        Ok(text) => text.split(',').map(|element| Some(element.trim())).collect(),
-        Err(_) => vec![None],
+    headers.get_all(name).iter().flat_map(|value| {
+        let text = value.to_str().ok();
+        text.unwrap_or_default().split(',').map(move |element| text.map(|_| element.trim()))
     })
 }
 
@@ -305,12 +322,23 @@ async fn read<B: RequestBody>(body: &mut B) -> Result<Bytes, Refusal> {
     if body.size_hint().lower() > MAX_REQUEST_BYTES as u64 {
         return Err(Refusal::Size);
     }
-    match timeout(BODY_TIMEOUT, Limited::new(body, MAX_REQUEST_BYTES).collect()).await {
-        Ok(Ok(collected)) => Ok(collected.to_bytes()),
-        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(Refusal::Size),
-        Ok(Err(_)) => Err(Refusal::Body),
-        Err(_) => Err(Refusal::Slow),
-    }
+    timeout(BODY_TIMEOUT, read_whole(body)).await.unwrap_or(Err(Refusal::Slow))
+}
+
+async fn read_whole<B: RequestBody>(body: &mut B) -> Result<Bytes, Refusal> {
+    let mut limited = Limited::new(body, MAX_REQUEST_BYTES);
+    let first = match limited.frame().await.transpose().map_err(|error| of_body(&*error))?.map(Frame::into_data) {
+        // Most bodies come in one piece.
+        Some(Ok(first)) if limited.is_end_stream() => return Ok(first),
+        Some(Ok(first)) => first,
+        Some(Err(_)) | None => Bytes::new(),
+    };
+    let rest = limited.collect().await.map_err(|error| of_body(&*error))?.to_bytes();
+    Ok(if first.is_empty() { rest } else { [first, rest].concat().into() })
+}
+
+fn of_body(error: &(dyn Error + Send + Sync + 'static)) -> Refusal {
+    if error.is::<LengthLimitError>() { Refusal::Size } else { Refusal::Body }
 }
 
 /// Reads the rest of a refused request's body while the answer is under way. A connection that is closed over unread
@@ -328,11 +356,12 @@ fn discard<B: RequestBody>(head: &Parts, mut body: B) {
 
 /// The session of a request, which may name no version but the one that the session was begun in. One of the fallback
 /// is unknown as soon as there is none: its client begins another, and is told the revision that is spoken now.
-fn session(headers: &HeaderMap, sessions: &Sessions, fallback: bool) -> Result<SessionId, Refusal> {
+fn session(headers: &HeaderMap, sessions: &Sessions, last: &LastSession, fallback: bool) -> Result<SessionId, Refusal> {
     if !headers.contains_key(&SESSION_ID) {
         return Err(Refusal::NoSession);
     }
-    let session = only(headers, &SESSION_ID).and_then(|id| sessions.admit(id)).ok_or(Refusal::UnknownSession)?;
+    let session =
+        only(headers, &SESSION_ID).and_then(|id| sessions.admit_on(last, id)).ok_or(Refusal::UnknownSession)?;
     let revision = session.revision();
     if revision == Revision::Fallback && !fallback {
         return Err(Refusal::UnknownSession);

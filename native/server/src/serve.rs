@@ -14,13 +14,13 @@ use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpListener;
+use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, timeout};
 use tokio_util::sync::CancellationToken;
-use tokio_util::task::TaskTracker;
 
-use crate::http::Endpoint;
+use crate::http::{Connection, Endpoint};
 use crate::lifecycle::Calls;
-use crate::places::{Place, Places};
+use crate::places::{End, Place, Places};
 
 /// How many connections may be open. The next one takes the place of the one that has waited longest for its client.
 const MAX_CONNECTIONS: usize = 256;
@@ -84,14 +84,13 @@ impl Loopback {
 pub async fn serve<G: Calls>(listener: Loopback, gateway: Arc<G>, shutdown: CancellationToken) {
     let endpoint = Endpoint::new(gateway);
     let places = Arc::new(Places::new(MAX_CONNECTIONS));
-    let connections = TaskTracker::new();
-    let abort = CancellationToken::new();
+    let mut connections = JoinSet::new();
     let mut told: Option<Instant> = None;
     tracing::info!(port = listener.port, "listening on 127.0.0.1");
     loop {
         let accepted = async {
             let (stream, _) = listener.listener.accept().await?;
-            Ok::<_, io::Error>((stream, Arc::new(places.take().await)))
+            Ok::<_, io::Error>((stream, places.take().await))
         };
         let accepted = tokio::select! {
             biased;
@@ -99,20 +98,15 @@ pub async fn serve<G: Calls>(listener: Loopback, gateway: Arc<G>, shutdown: Canc
             accepted = accepted => accepted,
         };
         match accepted {
-            Ok((stream, place)) => {
+            Ok((stream, (place, told))) => {
                 // An answer is one write; waiting for more to send with it would only delay it.
                 if let Err(error) = stream.set_nodelay(true) {
                     tracing::debug!(%error, "TCP_NODELAY could not be set");
                 }
-                let conversation = converse_in(stream, endpoint.clone(), Some(Arc::clone(&place)), shutdown.clone());
-                let abort = abort.clone();
-                connections.spawn(async move {
-                    tokio::select! {
-                        () = abort.cancelled() => {}
-                        () = place.evicted() => tracing::debug!("closing a connection that waits, for a new one"),
-                        () = conversation => {}
-                    }
-                });
+                // A place whose holder nobody can tell to end any more is gone.
+                let end = async { told.await.unwrap_or(End::Evicted) };
+                connections.spawn(converse_in(stream, endpoint.clone(), Some(place), end));
+                while connections.try_join_next().is_some() {}
             }
             Err(error) => {
                 // Whoever brings this about can do so without end, and the log is for others as well.
@@ -127,11 +121,11 @@ pub async fn serve<G: Calls>(listener: Loopback, gateway: Arc<G>, shutdown: Canc
         }
     }
     drop(listener);
-    connections.close();
-    if timeout(DRAIN, connections.wait()).await.is_err() {
+    places.shut_down();
+    let ended = async { while connections.join_next().await.is_some() {} };
+    if timeout(DRAIN, ended).await.is_err() {
         tracing::info!(connections = connections.len(), "dropping what is still under way");
-        abort.cancel();
-        connections.wait().await;
+        connections.shutdown().await;
     }
     tracing::info!("stopped");
 }
@@ -141,21 +135,26 @@ pub async fn converse<G: Calls, S>(stream: S, endpoint: Endpoint<G>, shutdown: C
 where
     S: AsyncRead + AsyncWrite + Unpin,
 {
-    converse_in(stream, endpoint, None, shutdown).await;
+    let end = async {
+        shutdown.cancelled().await;
+        End::Shutdown
+    };
+    converse_in(stream, endpoint, None, end).await;
 }
 
-/// As [`converse`], in a place that is told what the connection does.
+/// As [`converse`], in a place that is told what the connection does, until there is a reason to end.
 async fn converse_in<G: Calls, S>(
     stream: S,
     endpoint: Endpoint<G>,
-    place: Option<Arc<Place>>,
-    shutdown: CancellationToken,
+    place: Option<Place>,
+    end: impl Future<Output = End>,
 ) where
     S: AsyncRead + AsyncWrite + Unpin,
 {
-    let service = service_fn(|request: Request<Incoming>| {
-        let (endpoint, place) = (endpoint.clone(), place.clone());
-        async move { Ok::<_, Infallible>(endpoint.answer_in(place.as_ref(), request).await) }
+    let told = &Connection::in_place(place);
+    let endpoint = &endpoint;
+    let service = service_fn(move |request: Request<Incoming>| async move {
+        Ok::<_, Infallible>(endpoint.answer_on(told, request).await)
     });
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
@@ -164,11 +163,15 @@ async fn converse_in<G: Calls, S>(
         .serve_connection(TokioIo::new(stream), service);
     let mut connection = pin!(connection);
     let ended = tokio::select! {
+        biased;
         ended = connection.as_mut() => ended,
-        () = shutdown.cancelled() => {
-            connection.as_mut().graceful_shutdown();
-            connection.await
-        }
+        end = end => match end {
+            End::Evicted => return tracing::debug!("closing a connection that waits, for a new one"),
+            End::Shutdown => {
+                connection.as_mut().graceful_shutdown();
+                connection.await
+            }
+        },
     };
     if let Err(error) = ended {
         tracing::debug!(%error, "a connection ended early");

@@ -8,6 +8,7 @@
 use std::collections::VecDeque;
 use std::fmt;
 use std::pin::pin;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -90,14 +91,38 @@ pub struct Sessions {
     keyed: Hmac<Sha256>,
     workspace: String,
     memory: Mutex<Memory>,
+    /// How many sessions have ended since the start.
+    ends: AtomicU64,
+    /// How many there are in [`Memory::uninitialized`], nearly always none.
+    uninitialized: AtomicUsize,
     initialized: Notify,
     on_ended: OnEnded,
+}
+
+/// The session that a connection named last. The MAC of an id never changes, since the key of its [`Sessions`] does not; a
+/// session that ends does, and is counted.
+#[derive(Default)]
+pub(crate) struct LastSession(Mutex<Option<Admitted>>);
+
+struct Admitted {
+    /// The id as it was written.
+    text: String,
+    id: SessionId,
+    /// [`Sessions::ends`] when it had not ended.
+    ends: u64,
 }
 
 #[derive(Default)]
 struct Memory {
     uninitialized: VecDeque<SessionId>,
     ended: VecDeque<SessionId>,
+}
+
+impl Memory {
+    fn forget_uninitialized(&mut self, id: SessionId, count: &AtomicUsize) {
+        self.uninitialized.retain(|other| *other != id);
+        count.store(self.uninitialized.len(), Ordering::SeqCst);
+    }
 }
 
 impl Sessions {
@@ -111,6 +136,8 @@ impl Sessions {
             keyed,
             workspace: workspace.to_owned(),
             memory: Mutex::default(),
+            ends: AtomicU64::new(0),
+            uninitialized: AtomicUsize::new(0),
             initialized: Notify::new(),
             on_ended,
         };
@@ -132,6 +159,7 @@ impl Sessions {
             memory.uninitialized.pop_front();
         }
         memory.uninitialized.push_back(id);
+        self.uninitialized.store(memory.uninitialized.len(), Ordering::SeqCst);
         Ok(id)
     }
 
@@ -141,9 +169,21 @@ impl Sessions {
         (!self.memory().ended.contains(&id)).then_some(id)
     }
 
+    /// As [`Self::admit`], for a connection that may have named the same session before.
+    pub(crate) fn admit_on(&self, last: &LastSession, id: &str) -> Option<SessionId> {
+        let mut last = last.0.lock().unwrap_or_else(PoisonError::into_inner);
+        // Read before the session is looked at: one that ends meanwhile is looked at again with the next request.
+        let ends = self.ends.load(Ordering::SeqCst);
+        if let Some(known) = last.as_ref().filter(|known| known.text == id && known.ends == ends) {
+            return Some(known.id);
+        }
+        *last = self.admit(id).map(|admitted| Admitted { text: id.to_owned(), id: admitted, ends });
+        last.as_ref().map(|admitted| admitted.id)
+    }
+
     /// Whether the client has said that it is ready. A session from before a reload counts as initialized.
     pub fn is_initialized(&self, id: SessionId) -> bool {
-        !self.memory().uninitialized.contains(&id)
+        self.uninitialized.load(Ordering::SeqCst) == 0 || !self.memory().uninitialized.contains(&id)
     }
 
     /// Like [`Self::is_initialized`], but waits for a moment if it isn't so. A client that sends the notification and its
@@ -165,14 +205,14 @@ impl Sessions {
 
     /// Notes that the client is ready.
     pub fn initialize(&self, id: SessionId) {
-        self.memory().uninitialized.retain(|other| *other != id);
+        self.memory().forget_uninitialized(id, &self.uninitialized);
         self.initialized.notify_waiters();
     }
 
     /// Ends the session: its id is not admitted any more.
     pub fn end(&self, id: SessionId) {
         let mut memory = self.memory();
-        memory.uninitialized.retain(|other| *other != id);
+        memory.forget_uninitialized(id, &self.uninitialized);
         if memory.ended.contains(&id) {
             return;
         }
@@ -180,6 +220,7 @@ impl Sessions {
             memory.ended.pop_front();
         }
         memory.ended.push_back(id);
+        self.ends.fetch_add(1, Ordering::SeqCst);
         // Still under the lock, so that of two sessions that end at once the longer list is told last.
         (self.on_ended)(memory.ended.iter().map(ToString::to_string).collect());
     }

@@ -92,6 +92,33 @@ async fn delete_ends_the_session_and_only_that_one() {
 }
 
 #[tokio::test]
+async fn a_session_that_a_connection_has_named_before_is_404_once_it_has_ended_elsewhere() {
+    let server = Server::start().await;
+    let (ended, other) = (server.session().await, server.session().await);
+    let mut connection = server.connect().await;
+    let (ping, ping_other) = (Request::ping().in_session(&ended), Request::ping().in_session(&other));
+    for (request, status) in [(&ping, 200), (&ping, 200), (&ping_other, 200), (&ping, 200)] {
+        assert_eq!(connection.send(request).await.status, status);
+    }
+    assert_eq!(server.send(&Request::delete().in_session(&ended)).await.status, 204);
+    assert_eq!(connection.send(&ping).await.status, 404);
+    assert_eq!(connection.send(&ping).await.status, 404, "and it stays so");
+    assert_eq!(connection.send(&ping_other).await.status, 200);
+}
+
+#[tokio::test]
+async fn a_session_of_a_connection_is_taken_by_its_whole_id() {
+    let server = Server::start().await;
+    let session = server.session().await;
+    let mut connection = server.connect().await;
+    assert_eq!(connection.send(&Request::ping().in_session(&session)).await.status, 200);
+    let (start, end) = session.split_at(session.len() - 1);
+    let forged = format!("{start}{}", if end == "A" { "B" } else { "A" });
+    assert_eq!(connection.send(&Request::ping().in_session(&forged)).await.status, 404);
+    assert_eq!(connection.send(&Request::ping().in_session(&session)).await.status, 200);
+}
+
+#[tokio::test]
 async fn a_delete_in_the_wrong_version_ends_nothing() {
     let server = Server::start().await;
     let session = server.session().await;
