@@ -1,5 +1,7 @@
 //! The cursor of paged tools (contract section 3.6).
 
+use std::borrow::Cow;
+
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde::Deserialize;
@@ -23,15 +25,16 @@ pub struct Cursor {
 /// The decoded JSON. Extra and repeated members are refused, since no cursor of ours has any.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Wire {
+struct Wire<'a> {
     v: u64,
     o: u64,
-    k: String,
+    #[serde(borrow)]
+    k: Cow<'a, str>,
     s: String,
 }
 
-impl Wire {
-    fn parse(json: &[u8]) -> Option<Self> {
+impl<'a> Wire<'a> {
+    fn parse(json: &'a [u8]) -> Option<Self> {
         // An array of the four values would pass for them, too.
         if !json.starts_with(b"{") {
             return None;
@@ -55,15 +58,21 @@ impl Cursor {
     /// Reads a cursor that came back. Refuses what cannot be decoded, another version, and another request's cursor
     /// with `CURSOR_INVALID`; whether the snapshot is the current one is for the caller to compare.
     pub fn decode(text: &str, request: &RequestKey) -> Result<Self, ToolError> {
+        Self::decode_for(text, |_| Some(request.clone()))
+    }
+
+    /// As [`Cursor::decode`], for the request that belongs to the snapshot which the cursor claims to page through.
+    pub fn decode_for(text: &str, request: impl FnOnce(&SnapshotKey) -> Option<RequestKey>) -> Result<Self, ToolError> {
         let json = URL_SAFE_NO_PAD.decode(text).map_err(|_| ToolError::CursorInvalid("it is not base64url"))?;
         let wire = Wire::parse(&json).ok_or(ToolError::CursorInvalid("it was not made by this gateway"))?;
         if wire.v != VERSION {
             return Err(ToolError::CursorInvalid("its version is not supported"));
         }
         let offset = usize::try_from(wire.o).map_err(|_| ToolError::CursorInvalid("its offset is past the end"))?;
-        if wire.k != request.as_str() {
-            return Err(ToolError::CursorInvalid("it belongs to a request with other arguments"));
+        let snapshot = SnapshotKey::claimed(wire.s);
+        match request(&snapshot).filter(|request| wire.k == request.as_str()) {
+            Some(request) => Ok(Self { offset, request, snapshot }),
+            None => Err(ToolError::CursorInvalid("it belongs to a request with other arguments")),
         }
-        Ok(Self { offset, request: request.clone(), snapshot: SnapshotKey::claimed(wire.s) })
     }
 }

@@ -53,6 +53,11 @@ impl Epochs {
         relevant_to(tool).iter().copied().filter(|&epoch| self.get(epoch) != earlier.get(epoch)).collect()
     }
 
+    /// Whether none of the counters that can change this tool's result is another.
+    pub fn are_those_of(&self, earlier: &Self, tool: Tool) -> bool {
+        relevant_to(tool).iter().all(|&epoch| self.get(epoch) == earlier.get(epoch))
+    }
+
     /// The contract's epoch tuple of a tool: the counters that can change its result, joined by commas.
     pub(crate) fn tuple_of(&self, tool: Tool) -> EpochTuple<'_> {
         EpochTuple { epochs: self, tool }

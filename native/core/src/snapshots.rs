@@ -1,5 +1,6 @@
 //! The retained canonical sets that cursors page through (contract section 3.6, D26).
 
+use std::cell::Cell;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -9,10 +10,13 @@ use clru::{CLruCache, CLruCacheConfig, WeightScale};
 
 use crate::belief::Belief;
 use crate::canonical::CanonicalSet;
+use crate::epochs::Epochs;
 use crate::error::ToolError;
-use crate::keys::SnapshotKey;
+use crate::keys::{RequestKey, SnapshotKey};
 use crate::left_out::LeftOut;
 use crate::limits::{MAX_SNAPSHOT_BYTES, MAX_SNAPSHOTS_BYTES, SNAPSHOT_LIFETIME};
+use crate::position::Position;
+use crate::roots::Document;
 
 /// A canonical set with what its pages say of it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -52,7 +56,31 @@ pub struct Snapshots {
 #[derive(Debug)]
 struct Held {
     retained: Arc<Retained>,
-    last_used: Duration,
+    origin: Option<Arc<Origin>>,
+    last_used: Cell<Duration>,
+}
+
+/// What references were asked for, and in which state of the workspace: what the two keys of their cursors are made of, for
+/// whoever can compare it instead of making them again.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Origin {
+    /// The key of the request.
+    pub request: RequestKey,
+    /// The document.
+    pub document: Document,
+    /// Where in it.
+    pub position: Position,
+    /// Whether definitions and declarations belong to the result.
+    pub include_declaration: bool,
+    /// The state, which says the same as the roots: these do not change without theirs.
+    pub epochs: Epochs,
+}
+
+impl Origin {
+    fn weight(&self) -> usize {
+        let Document { uri, editor_uri, real_path } = &self.document;
+        size_of::<Self>() + uri.as_str().len() + editor_uri.len() + real_path.as_os_str().len()
+    }
 }
 
 /// What it takes to hold a set besides the set itself: its key, twice, and the places in the cache. Without it, sets of
@@ -64,7 +92,8 @@ struct ByWeight;
 
 impl WeightScale<SnapshotKey, Held> for ByWeight {
     fn weight(&self, _: &SnapshotKey, held: &Held) -> usize {
-        held.retained.set.weight().saturating_add(HELD_BYTES)
+        let origin = held.origin.as_ref().map_or(0, |origin| origin.weight());
+        held.retained.set.weight().saturating_add(HELD_BYTES + origin)
     }
 }
 
@@ -80,10 +109,21 @@ impl Default for Snapshots {
 impl Snapshots {
     /// Holds a set under its key, in place of any other. `now` is the time of a monotonic clock.
     pub fn retain(&mut self, key: SnapshotKey, retained: Arc<Retained>, now: Duration) -> Result<(), ToolError> {
+        self.retain_from(key, None, retained, now)
+    }
+
+    /// As [`Snapshots::retain`], with what the key is made of.
+    pub fn retain_from(
+        &mut self,
+        key: SnapshotKey,
+        origin: Option<Arc<Origin>>,
+        retained: Arc<Retained>,
+        now: Duration,
+    ) -> Result<(), ToolError> {
         retained.check_weight()?;
         self.drop_expired(now);
         self.held
-            .put_with_weight(key, Held { retained, last_used: now })
+            .put_with_weight(key, Held { retained, origin, last_used: Cell::new(now) })
             .map_err(|(_, held)| ToolError::SnapshotTooLarge {
                 bytes: held.retained.set.weight(),
                 max_bytes: MAX_SNAPSHOT_BYTES,
@@ -94,15 +134,19 @@ impl Snapshots {
     /// The set under this key, if it is still held. Asking for it counts as a use.
     pub fn get(&mut self, key: &SnapshotKey, now: Duration) -> Option<Arc<Retained>> {
         self.drop_expired(now);
-        let retained = Arc::clone(&self.held.get(key)?.retained);
-        // Its weight is the same, so putting it back moves nothing else out.
-        self.held.put_with_weight(key.clone(), Held { retained: Arc::clone(&retained), last_used: now }).ok()?;
-        Some(retained)
+        let Held { retained, last_used, .. } = self.held.get(key)?;
+        last_used.set(now);
+        Some(Arc::clone(retained))
+    }
+
+    /// What the key is made of, if its set is held and somebody has told. It does not count as a use.
+    pub fn origin(&self, key: &SnapshotKey) -> Option<&Arc<Origin>> {
+        self.held.peek(key)?.origin.as_ref()
     }
 
     /// Lets go of every set that was last used too long ago.
     pub fn drop_expired(&mut self, now: Duration) {
-        while self.held.back().is_some_and(|(_, held)| now.saturating_sub(held.last_used) >= SNAPSHOT_LIFETIME) {
+        while self.held.back().is_some_and(|(_, held)| now.saturating_sub(held.last_used.get()) >= SNAPSHOT_LIFETIME) {
             self.held.pop_back();
         }
     }

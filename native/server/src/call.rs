@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use gateway_core::cursor::Cursor;
 use gateway_core::epochs::{Epoch, Epochs};
 use gateway_core::error::ToolError;
-use gateway_core::keys::{RequestKey, RootsKey};
+use gateway_core::keys::RootsKey;
 use gateway_core::page::{EncodedPayload, PageSize, ResponseBudget};
 use gateway_core::position::Position;
 use gateway_core::roots::Document;
@@ -79,12 +79,9 @@ impl<E: Editor> Gateway<E> {
     /// The page of a retained set that the arguments ask for, if nothing of that has to be waited for and nothing is wrong
     /// with it: with what is, [`Gateway::answer`] deals.
     pub(crate) fn answer_at_once(&self, tool: Tool, arguments: &RawValue, envelope_bytes: usize) -> Option<HeldPage> {
-        let references::Input { uri, position, include_declaration, page_size, cursor } =
-            plain_references(tool, arguments)?;
-        let cursor = cursor?;
-        let (_, document) = self.workspace().admit_at_once(&uri)?;
-        let request = RequestKey::references(&document.uri, position, include_declaration);
-        let (cursor, retained) = self.workspace().resume(tool, &request, &cursor).ok()?;
+        let input = plain_references(tool, arguments)?;
+        let (cursor, retained) = self.workspace().resume_at_once(&input)?;
+        let page_size = input.page_size;
         let limits = self.limits();
         let budget = ResponseBudget::new(limits.max_response_bytes(), envelope_bytes);
         let parts = references::page_parts(&retained, &cursor, PageSize::clamped(page_size, &limits), budget).ok()?;
@@ -142,8 +139,8 @@ impl<E: Editor> Gateway<E> {
         let (moment, canonical) = self.settled(tool, || self.ask(&question, &stage)).await?;
         match canonical {
             Canonical::Whole(answer) => Ok(Answer::Whole(answer)),
-            Canonical::Set(request, found) => {
-                let (snapshot, retained) = self.workspace().retain(tool, &request, &moment, found)?;
+            Canonical::Set(request, asked, found) => {
+                let (snapshot, retained) = self.workspace().retain(tool, &request, asked, &moment, found)?;
                 Ok(Answer::Set(Cursor { offset: 0, request, snapshot }, retained))
             }
         }

@@ -24,7 +24,7 @@ use crate::disk::{AtOnce, Resolver};
 use crate::editor::{Editor, EditorError, Place};
 use crate::gateway::Gateway;
 use crate::readiness::Believed;
-use crate::workspace::{Moment, Workspace};
+use crate::workspace::{Asked, Moment, Workspace};
 
 /// The longest `uri` that the schemas accept.
 const MAX_URI_CHARACTERS: usize = 16_384;
@@ -60,8 +60,9 @@ pub(crate) struct Paging {
 pub(crate) enum Canonical {
     /// Of a tool that is not paged.
     Whole(Arc<dyn Whole>),
-    /// Of a paged tool: the request that cursors are bound to, and the full set, or why there is none.
-    Set(RequestKey, Result<Arc<Retained>, ToolError>),
+    /// Of a paged tool: the request that cursors are bound to, what was asked if that was for references, and the full set,
+    /// or why there is none.
+    Set(RequestKey, Option<Asked>, Result<Arc<Retained>, ToolError>),
 }
 
 impl Question {
@@ -138,7 +139,8 @@ impl<E: Editor> Gateway<E> {
                 let ask = || references(editor, &place, include_declaration);
                 let Believed { moment, answer, belief } = self.believed(&opened, stage, ask).await?;
                 let request = RequestKey::references(&opened.document.uri, position, include_declaration);
-                set(workspace, moment, request, move |roots, real| {
+                let asked = Asked { document: opened.document.clone(), position, include_declaration };
+                set(workspace, moment, request, Some(asked), move |roots, real| {
                     check_unmoved(&opened.document, roots, real)?;
                     let (references, declarations) = answer;
                     references::canonicalize(&references, &declarations, belief, roots, real)
@@ -176,7 +178,7 @@ impl<E: Editor> Gateway<E> {
                 let moment = self.admit_workspace().await?;
                 let raw = editor.workspace_symbols(query.as_str()).await?;
                 let request = RequestKey::workspace_symbols(query);
-                set(workspace, moment, request, move |roots, real| {
+                set(workspace, moment, request, None, move |roots, real| {
                     workspace_symbols::canonicalize(&raw, belief, roots, real)
                 })
                 .await
@@ -191,7 +193,7 @@ impl<E: Editor> Gateway<E> {
                 let moment = self.admit_workspace().await?;
                 let raw = editor.diagnostics().await?;
                 let request = RequestKey::workspace_diagnostics();
-                set(workspace, moment, request, move |roots, real| {
+                set(workspace, moment, request, None, move |roots, real| {
                     diagnostics_workspace::canonicalize(&raw, roots, real)
                 })
                 .await
@@ -310,11 +312,12 @@ async fn set(
     workspace: &Workspace,
     moment: Moment,
     request: RequestKey,
+    asked: Option<Asked>,
     canonicalize: impl FnOnce(&AllowedRoots, &dyn RealPaths) -> Result<Retained, ToolError> + Send + 'static,
 ) -> Result<(Moment, Canonical), ToolError> {
     let roots = Arc::clone(&moment.roots);
     let found = resolving(workspace, &moment, move |resolver| canonicalize(&roots, resolver)).await?;
-    Ok((moment, Canonical::Set(request, found.map(Arc::new))))
+    Ok((moment, Canonical::Set(request, asked, found.map(Arc::new))))
 }
 
 /// Does what takes the real paths of an answer, where it may wait for the disk. Fails if one of them lies on a disk that
