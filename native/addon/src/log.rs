@@ -4,6 +4,8 @@
 use std::fmt::Write as _;
 use std::mem;
 use std::panic::PanicHookInfo;
+use std::ptr;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError, RwLock};
 use std::time::Duration;
 
@@ -48,8 +50,11 @@ const WAITING_BATCHES: usize = 2;
 pub(crate) struct Sink {
     write: WriteLog,
     redaction: RwLock<Redaction>,
-    level: RwLock<LevelFilter>,
     waiting: Mutex<Waiting>,
+    /// Whether no more lines may wait, as a hint for those that would: they are not even written.
+    is_full: AtomicBool,
+    /// How many lines were dropped since the last one that was kept.
+    dropped: AtomicU64,
     /// Told when there is something to hand over.
     filled: Notify,
     closed: CancellationToken,
@@ -60,13 +65,14 @@ pub(crate) struct Sink {
 struct Waiting {
     levels: Vec<u32>,
     lines: Vec<String>,
-    /// How many lines were dropped since the last one that was kept.
-    dropped: u64,
     /// Whether JavaScript's thread has a batch that it has not taken.
     is_on_its_way: bool,
 }
 
 static SINK: RwLock<Option<Arc<Sink>>> = RwLock::new(None);
+
+/// The highest number of a level that [`SINK`] wants; 0 if there is none. Every event is judged by it, so it takes no lock.
+static LEVEL: AtomicU32 = AtomicU32::new(0);
 
 static SUBSCRIBED: Once = Once::new();
 
@@ -76,12 +82,16 @@ impl Sink {
         let sink = Arc::new(Self {
             write,
             redaction: RwLock::new(redaction),
-            level: RwLock::new(level),
             waiting: Mutex::default(),
+            is_full: AtomicBool::new(false),
+            dropped: AtomicU64::new(0),
             filled: Notify::new(),
             closed: CancellationToken::new(),
         });
-        *SINK.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&sink));
+        let mut current = SINK.write().unwrap_or_else(PoisonError::into_inner);
+        *current = Some(Arc::clone(&sink));
+        LEVEL.store(most(level), Ordering::Relaxed);
+        drop(current);
         tokio::spawn(Arc::clone(&sink).hand_over_until_closed());
         SUBSCRIBED.call_once(|| {
             // Nobody else in this library subscribes, so this cannot fail; without a log the gateway still serves.
@@ -92,7 +102,11 @@ impl Sink {
 
     /// Puts another level and other redactions in force.
     pub(crate) fn configure(&self, level: LevelFilter, redaction: Redaction) {
-        *self.level.write().unwrap_or_else(PoisonError::into_inner) = level;
+        let current = SINK.read().unwrap_or_else(PoisonError::into_inner);
+        if self.is(current.as_ref()) {
+            LEVEL.store(most(level), Ordering::Relaxed);
+        }
+        drop(current);
         *self.redaction.write().unwrap_or_else(PoisonError::into_inner) = redaction;
     }
 
@@ -100,28 +114,47 @@ impl Sink {
     /// opened meanwhile.
     pub(crate) fn close(self: &Arc<Self>) {
         let mut current = SINK.write().unwrap_or_else(PoisonError::into_inner);
-        if current.as_ref().is_some_and(|current| Arc::ptr_eq(current, self)) {
+        if self.is(current.as_ref()) {
             *current = None;
+            LEVEL.store(0, Ordering::Relaxed);
         }
         drop(current);
         self.closed.cancel();
         self.hand_over(&mut self.waiting());
     }
 
-    fn lets_through(&self, level: Level) -> bool {
-        level <= *self.level.read().unwrap_or_else(PoisonError::into_inner)
+    fn is(&self, current: Option<&Arc<Self>>) -> bool {
+        current.is_some_and(|current| ptr::eq(Arc::as_ptr(current), self))
     }
 
     fn write(&self, event: &Event<'_>) {
-        if self.waiting().is_full() {
-            self.waiting().dropped += 1;
+        if self.is_full.load(Ordering::Relaxed) {
+            self.dropped.fetch_add(1, Ordering::Relaxed);
             return;
         }
         let level = number(*event.metadata().level());
         let line = one_line(&self.redaction.read().unwrap_or_else(PoisonError::into_inner).line(event));
-        if self.waiting().add(level, line) {
+        if self.add(level, line) {
             self.filled.notify_one();
         }
+    }
+
+    /// Keeps a line, and returns whether it is the first.
+    fn add(&self, level: u32, mut line: String) -> bool {
+        let mut waiting = self.waiting();
+        if waiting.lines.len() >= WAITING_LINES {
+            self.dropped.fetch_add(1, Ordering::Relaxed);
+            return false;
+        }
+        let dropped = self.dropped.swap(0, Ordering::Relaxed);
+        if dropped > 0 {
+            // Writing to a String cannot fail.
+            let _ = write!(line, " (lines lost before this one: {dropped})");
+        }
+        waiting.levels.push(level);
+        waiting.lines.push(line);
+        self.is_full.store(waiting.lines.len() >= WAITING_LINES, Ordering::Relaxed);
+        waiting.lines.len() == 1
     }
 
     async fn hand_over_until_closed(self: Arc<Self>) {
@@ -145,6 +178,7 @@ impl Sink {
             return;
         }
         let batch = (mem::take(&mut waiting.levels), mem::take(&mut waiting.lines));
+        self.is_full.store(false, Ordering::Relaxed);
         let sink = Arc::clone(self);
         let status = self.write.call_with_return_value(
             batch.into(),
@@ -165,28 +199,6 @@ impl Sink {
 
     fn waiting(&self) -> MutexGuard<'_, Waiting> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Waiting {
-    fn is_full(&self) -> bool {
-        self.lines.len() >= WAITING_LINES
-    }
-
-    /// Keeps a line, and returns whether it is the first.
-    fn add(&mut self, level: u32, mut line: String) -> bool {
-        if self.is_full() {
-            self.dropped += 1;
-            return false;
-        }
-        if self.dropped > 0 {
-            // Writing to a String cannot fail.
-            let _ = write!(line, " (lines lost before this one: {})", self.dropped);
-            self.dropped = 0;
-        }
-        self.levels.push(level);
-        self.lines.push(line);
-        self.lines.len() == 1
     }
 }
 
@@ -223,8 +235,9 @@ fn number(level: Level) -> u32 {
     }
 }
 
-fn sink() -> Option<Arc<Sink>> {
-    SINK.read().unwrap_or_else(PoisonError::into_inner).clone()
+/// The highest number of what a filter lets through; 0 if it lets nothing through.
+fn most(level: LevelFilter) -> u32 {
+    level.into_level().map_or(0, number)
 }
 
 /// Hands the events of our own crates to the current sink. Those of other crates are nobody's to vouch for: they may
@@ -238,11 +251,11 @@ impl<S: Subscriber> Layer<S> for Forward {
     }
 
     fn enabled(&self, metadata: &Metadata<'_>, _: Context<'_, S>) -> bool {
-        is_ours(metadata) && sink().is_some_and(|sink| sink.lets_through(*metadata.level()))
+        number(*metadata.level()) <= LEVEL.load(Ordering::Relaxed) && is_ours(metadata)
     }
 
     fn on_event(&self, event: &Event<'_>, _: Context<'_, S>) {
-        if let Some(sink) = sink() {
+        if let Some(sink) = &*SINK.read().unwrap_or_else(PoisonError::into_inner) {
             sink.write(event);
         }
     }
