@@ -81,11 +81,11 @@ impl<E: Editor> Gateway<E> {
     pub(crate) fn answer_at_once(&self, tool: Tool, arguments: &RawValue, envelope_bytes: usize) -> Option<HeldPage> {
         let input = plain_references(tool, arguments)?;
         let (cursor, retained) = self.workspace().resume_at_once(&input)?;
-        let page_size = input.page_size;
         let limits = self.limits();
+        let size = PageSize::clamped(input.page_size, &limits);
         let budget = ResponseBudget::new(limits.max_response_bytes(), envelope_bytes);
-        let parts = references::page_parts(&retained, &cursor, PageSize::clamped(page_size, &limits), budget).ok()?;
-        Some(HeldPage { parts, retained, about: About::document(uri, Some(position)) })
+        let parts = references::page_parts(&retained, &cursor, size, budget).ok()?;
+        Some(HeldPage { parts, retained, about: About::document(input.uri, Some(input.position)) })
     }
 
     /// `stage` becomes that of the ask that is waited for.

@@ -128,11 +128,7 @@ impl<E: Editor> Gateway<E> {
                     check_unmoved(&opened.document, roots, real)?;
                     definition::Answer::new(&raw, belief, roots, real)
                 };
-                if few {
-                    whole_at_once(workspace, moment, canonicalize).await
-                } else {
-                    whole(workspace, moment, canonicalize).await
-                }
+                whole_at_once_if(few, workspace, moment, canonicalize).await
             }
             &Question::References { ref uri, position, include_declaration } => {
                 let (opened, place) = self.open_at(uri, position).await?;
@@ -156,11 +152,7 @@ impl<E: Editor> Gateway<E> {
                     check_unmoved(&opened.document, roots, real)?;
                     hover::Answer::new(&raw, belief)
                 };
-                if little {
-                    whole_at_once(workspace, moment, canonicalize).await
-                } else {
-                    whole(workspace, moment, canonicalize).await
-                }
+                whole_at_once_if(little, workspace, moment, canonicalize).await
             }
             Question::DocumentSymbols(document_symbols::Input { uri }) => {
                 let opened = self.open(uri, None).await?;
@@ -293,17 +285,21 @@ async fn whole<A: Whole + 'static>(
     Ok((moment, Canonical::Whole(Arc::new(answer))))
 }
 
-/// As [`whole`], but at once if the system knows every path that it takes. Most paths lead through no link, and to where
-/// somebody has just been.
-async fn whole_at_once<A: Whole + 'static>(
+/// As [`whole`], but at once if that takes little, and the system knows every path that it takes. Most paths lead through
+/// no link, and to where somebody has just been. On a disk that does not answer, what it remembers is not to be told from
+/// what lies outside.
+async fn whole_at_once_if<A: Whole + 'static>(
+    takes_little: bool,
     workspace: &Workspace,
     moment: Moment,
     canonicalize: impl Fn(&AllowedRoots, &dyn RealPaths) -> Result<A, ToolError> + Send + 'static,
 ) -> Result<(Moment, Canonical), ToolError> {
-    let disk = AtOnce::default();
-    let answer = canonicalize(&moment.roots, &disk);
-    if disk.is_decided() {
-        return Ok((moment, Canonical::Whole(Arc::new(answer?))));
+    if takes_little && moment.silent.is_empty() {
+        let disk = AtOnce::default();
+        let answer = canonicalize(&moment.roots, &disk);
+        if disk.is_decided() {
+            return Ok((moment, Canonical::Whole(Arc::new(answer?))));
+        }
     }
     whole(workspace, moment, canonicalize).await
 }

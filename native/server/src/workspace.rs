@@ -290,7 +290,7 @@ mod tests {
             let place = Position { line, character: 0 };
             RawLocation { uri: 0, range: Range { start: place, end: place } }
         });
-        let raw = RawLocations { uris: vec![uri.clone()], items: items.collect() };
+        let raw = RawLocations { uris: vec![uri.clone()], items: items.collect(), without_range: 0 };
         let set = references::canonicalize(&raw, &[], Belief::Confirmed, &moment.roots, &Disk).map(Arc::new);
         let request = RequestKey::references(&document.uri, PLACE, true);
         let asked = Asked { document, position: PLACE, include_declaration: true };
@@ -311,10 +311,15 @@ mod tests {
         /// What the way of all other calls tells of the page.
         fn long(&self) -> Option<(Cursor, Arc<Retained>)> {
             let references::Input { uri, position, include_declaration, cursor, .. } = &self.input;
-            let document = self.workspace.look_at_roots().roots.admit(uri, &Disk).ok()?;
+            let document = self.look_at_roots().roots.admit(uri, &Disk).ok()?;
             let document = Some(document).filter(|document| document.real_path.is_file())?;
             let request = RequestKey::references(&document.uri, *position, *include_declaration);
             self.workspace.resume(Tool::References, &request, cursor.as_deref()?).ok()
+        }
+
+        fn look_at_roots(&self) -> Moment {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+            runtime.expect("a runtime").block_on(self.workspace.look_at_roots())
         }
 
         fn short(&self) -> Option<(Cursor, Arc<Retained>)> {
