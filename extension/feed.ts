@@ -3,6 +3,10 @@ import type { News } from "./native.d.ts";
 
 /** How often it is looked for news. */
 const PERIOD_MILLIS = 1_000;
+/** How often if there are more than anybody can read. */
+const BUSY_PERIOD_MILLIS = 2_500;
+/** From so many calls between two looks on there are. */
+const BUSY_CALLS = 50;
 
 /** Where news come from: a gateway, for as long as it is the same one. */
 export interface Source {
@@ -24,6 +28,7 @@ export class Feed {
   #source: Source | undefined;
   #seen = 0;
   #slice = 0;
+  #isBusy = false;
   #told = "";
 
   constructor(parts: Parts) {
@@ -57,6 +62,7 @@ export class Feed {
       return;
     }
     const { seen, slice, json } = source.news(this.#seen, this.#slice);
+    this.#isBusy = seen - this.#seen >= BUSY_CALLS;
     this.#seen = seen;
     this.#slice = slice;
     if (json !== this.#told) {
@@ -66,7 +72,7 @@ export class Feed {
   }
 
   #wait(): void {
-    this.#stop = this.#parts.clock.after(PERIOD_MILLIS, () => {
+    this.#stop = this.#parts.clock.after(this.#isBusy ? BUSY_PERIOD_MILLIS : PERIOD_MILLIS, () => {
       this.look();
       this.#wait();
     });

@@ -46,6 +46,37 @@ export interface Slice {
 /** How often a tool ended in one way. */
 export type Count = readonly [tool: string, outcome: string, calls: number];
 
+/** The news as they cross: each text once, and each call as numbers, some of them those of its texts. */
+interface PackedNews extends Omit<News, "calls"> {
+  readonly texts: readonly string[];
+  readonly calls: readonly PackedCall[];
+}
+
+type Cell = number | null;
+type PackedCall = readonly [
+  ...ids: readonly [number: number, at: number, name: number, version: number, tool: number],
+  ...about: readonly [uri: Cell, query: Cell, line: Cell, character: Cell],
+  ...end: readonly [outcome: number, open: number, items: number, bytes: number, micros: number],
+];
+
+export function unpackNews(json: string): News {
+  const { texts, calls, ...others }: PackedNews = JSON.parse(json);
+  const text = (cell: number) => texts[cell] ?? "";
+  return {
+    ...others,
+    calls: calls.map((cells) => {
+      const [number, at, name, version, tool, uri, query, line, character, outcome, open, items, bytes, micros] = cells;
+      return {
+        ...{ number, at, client: [text(name), text(version)], tool: text(tool) },
+        ...(uri === null ? {} : { uri: text(uri) }),
+        ...(query === null ? {} : { query: text(query) }),
+        ...(line === null || character === null ? {} : { position: { line, character } }),
+        ...{ outcome: text(outcome), open: open === 1, items, bytes, micros },
+      };
+    }),
+  };
+}
+
 /** What is new since the news before. */
 export interface News {
   /** The slice of time that is not over. */

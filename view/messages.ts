@@ -16,7 +16,7 @@ export type Wish =
 /** To the page. */
 export type Tidings =
   | { readonly kind: "gateway"; readonly gateway: GatewayFace }
-  /** `json` is a `News`; `fresh`, whether it is all that there is. */
+  /** `json` is what `unpackNews` reads; `fresh`, whether it is all that there is. */
   | { readonly kind: "news"; readonly fresh: boolean; readonly json: string };
 
 /** What is shown of the gateway itself. */

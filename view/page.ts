@@ -1,6 +1,6 @@
 // The page of the view: shows what the extension tells it, and asks for what the person wants.
 
-import { Activity, ANSWERED, type Client, type Count } from "./activity.ts";
+import { Activity, ANSWERED, type Client, type Count, unpackNews } from "./activity.ts";
 import { CallList } from "./call-list.ts";
 import { button, element, fill, foreign, setAttribute, setText } from "./dom.ts";
 import { LatencyChart } from "./latency-chart.ts";
@@ -68,7 +68,7 @@ window.addEventListener("message", ({ data }: MessageEvent<Tidings>) => {
       showGateway(data.gateway);
       break;
     case "news":
-      activity.take(JSON.parse(data.json), data.fresh);
+      activity.take(unpackNews(data.json), data.fresh);
       break;
   }
   showActivity();

@@ -60,6 +60,24 @@ test("once a second it is asked for what is new since, and told only if that dif
   ]);
 });
 
+test("where more is new than anybody can read, it is looked less often, until there is less", async () => {
+  const calls = { count: 0 };
+  source = gatewayWith(calls);
+  feed.start();
+  calls.count = 50;
+  await clock.pass(1_000);
+  assert.deepEqual(asked, [
+    [0, 0],
+    [0, 7],
+  ]);
+  await clock.pass(2_499);
+  assert.equal(asked.length, 2);
+  await clock.pass(1);
+  assert.equal(asked.length, 3);
+  await clock.pass(1_000);
+  assert.equal(asked.length, 4);
+});
+
 test("another gateway's news begin anew, and so do those of whoever starts again", async () => {
   source = gatewayWith({ count: 3 });
   feed.start();

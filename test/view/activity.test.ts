@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Activity, type Call, type News } from "../../view/activity.ts";
+import { Activity, type Call, type News, unpackNews } from "../../view/activity.ts";
 import { chartOf, sliceAt } from "../../view/chart.ts";
 import { about, clientName, duration, result, spokenCall, spokenSlice, timeOfDay } from "../../view/wording.ts";
 
@@ -28,6 +28,44 @@ function news(calls: readonly number[], slices: readonly number[] = [], slice = 
     slices: slices.map((index) => ({ index, calls: 1, failed: 0, p50: 1_000, p95: 1_000 })),
   };
 }
+
+test("news are read as the server packs them", () => {
+  const packed = {
+    slice: 4,
+    texts: ["file:///w/src/ship.ts", "codex", "1.2", "vscode.lsp.hover", "answered", "convoy", "CAP_EXCEEDED"],
+    calls: [
+      [1, 1_700_000_000_000, 1, 2, 3, 0, null, 13, 61, 4, 1, 4, 300, 2_500],
+      [2, 1_700_000_000_001, 1, 2, 3, null, 5, null, null, 6, 0, 0, 301, 2_501],
+    ],
+    clients: [],
+    counts: [["vscode.lsp.hover", "answered", 1]],
+    slices: [],
+  };
+  const client = ["codex", "1.2"];
+  assert.deepEqual(unpackNews(JSON.stringify(packed)), {
+    slice: 4,
+    calls: [
+      {
+        ...{ number: 1, at: 1_700_000_000_000, client, tool: "vscode.lsp.hover", uri: "file:///w/src/ship.ts" },
+        ...{
+          position: { line: 13, character: 61 },
+          outcome: "answered",
+          open: true,
+          items: 4,
+          bytes: 300,
+          micros: 2_500,
+        },
+      },
+      {
+        ...{ number: 2, at: 1_700_000_000_001, client, tool: "vscode.lsp.hover", query: "convoy" },
+        ...{ outcome: "CAP_EXCEEDED", open: false, items: 0, bytes: 301, micros: 2_501 },
+      },
+    ],
+    clients: [],
+    counts: [["vscode.lsp.hover", "answered", 1]],
+    slices: [],
+  });
+});
 
 test("calls stand newest first, and no more than 200 of them", () => {
   const activity = new Activity();

@@ -4,7 +4,7 @@
 mod clients;
 mod latency;
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -250,11 +250,14 @@ impl Kept {
 }
 
 impl News {
-    /// As JSON for the view, whose `activity.ts` describes it.
+    /// As JSON for the view, whose `activity.ts` reads it. It crosses several processes, so each text is in it once.
     pub fn to_json(&self) -> String {
+        let mut texts = Texts::default();
+        let calls = self.calls.iter().map(|call| texts.cells_of(call)).collect();
         let told = ToldNews {
             slice: self.slice,
-            calls: self.calls.iter().map(|call| ToldCall::of(call)).collect(),
+            calls,
+            texts: texts.all,
             clients: self.clients.iter().map(|(client, is_open)| ToldClient::of(client, *is_open)).collect(),
             counts: self.counts.iter().map(|&(tool, code, count)| (tool.name(), outcome(code), count)).collect(),
             slices: self.slices.iter().map(Slice::summary).collect(),
@@ -271,52 +274,53 @@ fn outcome(code: Option<ErrorCode>) -> &'static str {
 #[derive(Serialize)]
 struct ToldNews<'a> {
     slice: u64,
-    calls: Vec<ToldCall<'a>>,
+    texts: Vec<&'a str>,
+    calls: Vec<[Option<u64>; 14]>,
     clients: Vec<ToldClient<'a>>,
     counts: Vec<(&'static str, &'static str, u64)>,
     slices: Vec<latency::Summary>,
 }
 
-#[derive(Serialize)]
-struct ToldCall<'a> {
-    number: u64,
-    at: u64,
-    client: (&'a str, &'a str),
-    tool: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    uri: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    position: Option<Position>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    query: Option<&'a str>,
-    outcome: &'static str,
-    open: bool,
-    items: usize,
-    bytes: usize,
-    micros: u64,
+/// Every text of some calls once.
+#[derive(Default)]
+struct Texts<'a> {
+    all: Vec<&'a str>,
+    known: HashMap<&'a str, u64>,
 }
 
-impl<'a> ToldCall<'a> {
-    fn of(call: &'a Call) -> Self {
-        let (uri, position, query) = match &call.about {
+impl<'a> Texts<'a> {
+    /// The number under which the text is told.
+    fn number(&mut self, text: &'a str) -> u64 {
+        *self.known.entry(text).or_insert_with(|| {
+            self.all.push(text);
+            self.all.len() as u64 - 1
+        })
+    }
+
+    /// A call as numbers, with those of its texts.
+    fn cells_of(&mut self, call: &'a Call) -> [Option<u64>; 14] {
+        let (uri, query, position) = match &call.about {
             About::Nothing => (None, None, None),
-            About::Document(uri, position) => (Some(uri.text.as_str()), *position, None),
-            About::Query(query) => (None, None, Some(query.text.as_str())),
+            About::Document(uri, position) => (Some(self.number(&uri.text)), None, *position),
+            About::Query(query) => (None, Some(self.number(&query.text)), None),
         };
-        Self {
-            number: call.number,
-            at: call.at,
-            client: call.client.parts(),
-            tool: call.tool.name(),
+        let (name, version) = call.client.parts();
+        [
+            Some(call.number),
+            Some(call.at),
+            Some(self.number(name)),
+            Some(self.number(version)),
+            Some(self.number(call.tool.name())),
             uri,
-            position,
             query,
-            outcome: outcome(call.outcome),
-            open: call.is_openable,
-            items: call.items,
-            bytes: call.bytes,
-            micros: call.micros,
-        }
+            position.map(|position| position.line.into()),
+            position.map(|position| position.character.into()),
+            Some(self.number(outcome(call.outcome))),
+            Some(call.is_openable.into()),
+            Some(call.items as u64),
+            Some(call.bytes as u64),
+            Some(call.micros),
+        ]
     }
 }
 
@@ -375,20 +379,14 @@ mod tests {
 
         let mut news = told(&activity.since(0, 0));
         for call in news["calls"].as_array_mut().expect("calls") {
-            assert!(call.as_object_mut().expect("an object").remove("at").is_some_and(|at| at.is_u64()));
+            assert!(call[1].take().as_u64().is_some_and(|at| at > 1_600_000_000_000), "when it began");
         }
         let expected = json!({
             "slice": 0,
+            "texts": ["file:///w/src/ship.ts", "codex", "1.2", "vscode.lsp.hover", "answered", "convoy", "CAP_EXCEEDED"],
             "calls": [
-                {
-                    "number": 1, "client": ["codex", "1.2"], "tool": "vscode.lsp.hover", "uri": "file:///w/src/ship.ts",
-                    "position": { "line": 13, "character": 61 }, "outcome": "answered", "open": true, "items": 4,
-                    "bytes": 300, "micros": 2500,
-                },
-                {
-                    "number": 2, "client": ["codex", "1.2"], "tool": "vscode.lsp.hover", "query": "convoy",
-                    "outcome": "CAP_EXCEEDED", "open": false, "items": 0, "bytes": 300, "micros": 2500,
-                },
+                [1, null, 1, 2, 3, 0, null, 13, 61, 4, 1, 4, 300, 2500],
+                [2, null, 1, 2, 3, null, 5, null, null, 6, 0, 0, 300, 2500],
             ],
             "clients": [{ "name": "codex", "version": "1.2", "calls": 2, "failed": 1, "open": true }],
             "counts": [["vscode.lsp.hover", "answered", 1], ["vscode.lsp.hover", "CAP_EXCEEDED", 1]],
@@ -423,9 +421,10 @@ mod tests {
         activity.call_ended(client, ended(About::of(&json!({ "uri": long })), Ok(1)));
         activity.call_ended(client, ended(About::of(&json!({ "query": long })), Ok(1)));
         let news = told(&activity.since(0, 0));
-        let kept = format!("f{}", "é".repeat(2_047));
-        assert_eq!((&news["calls"][0]["uri"], &news["calls"][1]["query"]), (&json!(kept), &json!(kept)));
-        assert_eq!(news["calls"][0]["open"], false);
+        // The same text for both, so it is told once.
+        assert_eq!(news["texts"][0], format!("f{}", "é".repeat(2_047)));
+        assert_eq!((&news["calls"][0][5], &news["calls"][1][6]), (&json!(0), &json!(0)));
+        assert_eq!(news["calls"][0][10], 0, "it may not be opened");
         assert_eq!(activity.document_of(1), Err(Unopenable::Nowhere));
     }
 
