@@ -1,5 +1,6 @@
 // Functions that a test sends into the extension host.
 
+import { rmSync } from "node:fs";
 import { createServer, type IncomingMessage } from "node:http";
 import { text } from "node:stream/consumers";
 import * as vscode from "vscode";
@@ -21,6 +22,8 @@ export function runWhatIsSent(socket: string): vscode.Disposable {
   const server = createServer((request, response) => {
     void answer(request).then((result) => response.end(JSON.stringify(result)));
   });
+  // One is left there by an extension host that was killed.
+  rmSync(socket, { force: true });
   server.listen(socket);
   return new vscode.Disposable(() => server.close());
 }
