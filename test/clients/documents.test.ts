@@ -257,11 +257,18 @@ test("the walkthrough has three steps, whose pictures and commands exist, as do 
   const known = new Set(declared.map(({ command }: { command: string }) => command));
   const pictures = [...read("README.md").matchAll(/!\[[^\]]+\]\(([^)]+)\)/g)].map(([, file]) => file ?? "");
   assert.equal(pictures.length, 3);
+  const done: string[][] = [];
   for (const { description, media, completionEvents } of steps) {
     const [, link] = /\(command:([\w.]+)\)/.exec(description) ?? [];
     assert.ok(known.has(link), link);
-    assert.deepEqual(completionEvents, [`onCommand:${link}`]);
+    done.push(completionEvents);
     pictures.push(...(Object.values(media.image) as string[]));
   }
+  // A command that opens a list must not tick its step: the walkthrough takes the focus then, and the list is closed.
+  assert.deepEqual(done, [
+    ["onContext:mcpLspGateway.state == running"],
+    ["onContext:mcpLspGateway.copied"],
+    ["onCommand:mcpLspGateway.checkWorkspace"],
+  ]);
   for (const file of pictures) assert.ok(existsSync(new URL(file, ROOT)), file);
 });
