@@ -19,6 +19,8 @@ export interface Way {
   readonly text: string;
   /** One sentence: what to do with it. */
   readonly next: string;
+  /** The file that a piece goes into: of the project, or of the home folder if it begins with `~/`. */
+  readonly file?: string;
   /** Where the client finds the token. Only a text of the first kind holds it. */
   readonly token: "inside" | "variable" | "asked";
 }
@@ -51,40 +53,38 @@ export function clientConfiguration({ url, token }: Endpoint): string {
 }
 
 function claudeCode({ url, token }: Endpoint): Way[] {
-  const add = `claude mcp add --transport http ${SERVER} ${url} --header`;
-  const fresh = `${add} "Authorization: Bearer ${token}"`;
+  // Claude Code refuses to add what it has already. A semicolon is what bash, zsh and every PowerShell take alike.
+  const add = `claude mcp remove --scope local ${SERVER}; claude mcp add --transport http ${SERVER} ${url} --header`;
+  const next = "Run it in a terminal in the project's folder; it replaces an earlier entry.";
   return [
-    { label: "Command", text: fresh, next: "Run it in a terminal in the project's folder.", token: "inside" },
-    {
-      label: "Command that replaces an earlier entry",
-      text: `claude mcp remove --scope local ${SERVER} && ${fresh}`,
-      next: "Run it in a terminal in the project's folder.",
-      token: "inside",
-    },
+    { label: "Command", text: `${add} "Authorization: Bearer ${token}"`, next, token: "inside" },
     {
       label: "Command, token from the environment",
       // Single quotes, since Claude Code and not the shell is to look the variable up.
       text: `${add} 'Authorization: Bearer \${${TOKEN_VARIABLE}}'`,
-      next: "Run it in a terminal in the project's folder.",
+      next,
       token: "variable",
     },
     {
       label: "Piece of .mcp.json, token from the environment",
       text: json({ mcpServers: { [SERVER]: server(url, `\${${TOKEN_VARIABLE}}`) } }),
       next: "Add it to .mcp.json in the project's folder.",
+      file: ".mcp.json",
       token: "variable",
     },
   ];
 }
 
 function codex({ url, token }: Endpoint): Way[] {
-  const file = "~/.codex/config.toml, or .codex/config.toml of a project that Codex trusts";
+  const next = `Put it into ~/.codex/config.toml, in place of an earlier [mcp_servers.${SERVER}].`;
+  const file = "~/.codex/config.toml";
   const table = `[mcp_servers.${SERVER}]\nurl = "${url}"\n`;
   return [
     {
       label: "Piece of config.toml",
       text: `${table}http_headers = { "Authorization" = "Bearer ${token}" }\n`,
-      next: `Add it to ${file}.`,
+      next,
+      file,
       token: "inside",
     },
     {
@@ -96,7 +96,8 @@ function codex({ url, token }: Endpoint): Way[] {
     {
       label: "Piece of config.toml, token from the environment",
       text: `${table}bearer_token_env_var = "${TOKEN_VARIABLE}"\n`,
-      next: `Add it to ${file}.`,
+      next,
+      file,
       token: "variable",
     },
   ];
@@ -112,6 +113,7 @@ function vsCode({ url }: Endpoint, uriScheme: string): Way[] {
       label: "Piece of .vscode/mcp.json, token asked for",
       text: json({ inputs: [input], servers: { [SERVER]: definition } }),
       next: "Add it to .vscode/mcp.json.",
+      file: ".vscode/mcp.json",
       token: "asked",
     },
     {
@@ -124,20 +126,23 @@ function vsCode({ url }: Endpoint, uriScheme: string): Way[] {
 }
 
 function cursor({ url, token }: Endpoint): Way[] {
-  const file = "~/.cursor/mcp.json, or .cursor/mcp.json in the project's folder";
+  const next = "Add it to ~/.cursor/mcp.json, or .cursor/mcp.json in the project's folder.";
+  const file = "~/.cursor/mcp.json";
   const fromVariable = { url, headers: authorization(`\${env:${TOKEN_VARIABLE}}`) };
   const config = Buffer.from(JSON.stringify(fromVariable)).toString("base64");
   return [
     {
       label: "Piece of mcp.json",
       text: json({ mcpServers: { [SERVER]: { url, headers: authorization(token) } } }),
-      next: `Add it to ${file}.`,
+      next,
+      file,
       token: "inside",
     },
     {
       label: "Piece of mcp.json, token from the environment",
       text: json({ mcpServers: { [SERVER]: fromVariable } }),
-      next: `Add it to ${file}.`,
+      next,
+      file,
       token: "variable",
     },
     {
@@ -151,7 +156,8 @@ function cursor({ url, token }: Endpoint): Way[] {
 }
 
 function opencode({ url, token }: Endpoint): Way[] {
-  const file = "opencode.json in the project's folder, or ~/.config/opencode/opencode.json";
+  const next = "Add it to opencode.json in the project's folder, or ~/.config/opencode/opencode.json.";
+  const file = "opencode.json";
   const piece = (value: string): string =>
     json({
       $schema: "https://opencode.ai/config.json",
@@ -159,11 +165,12 @@ function opencode({ url, token }: Endpoint): Way[] {
       mcp: { [SERVER]: { type: "remote", url, enabled: true, oauth: false, headers: authorization(value) } },
     });
   return [
-    { label: "Piece of opencode.json", text: piece(token), next: `Add it to ${file}.`, token: "inside" },
+    { label: "Piece of opencode.json", text: piece(token), next, file, token: "inside" },
     {
       label: "Piece of opencode.json, token from the environment",
       text: piece(`{env:${TOKEN_VARIABLE}}`),
-      next: `Add it to ${file}.`,
+      next,
+      file,
       token: "variable",
     },
   ];
@@ -181,6 +188,7 @@ function gemini({ url, token }: Endpoint): Way[] {
       label: "Piece of settings.json, token from the environment",
       text: json({ mcpServers: { [SERVER]: { httpUrl: url, headers: authorization(`\${${TOKEN_VARIABLE}}`) } } }),
       next: "Add it to .gemini/settings.json in the project's folder, or in your home folder.",
+      file: ".gemini/settings.json",
       token: "variable",
     },
   ];

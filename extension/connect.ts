@@ -1,9 +1,14 @@
+import { homedir } from "node:os";
+import { posix } from "node:path";
 import * as vscode from "vscode";
 import { type Client, clients, type Endpoint, TOKEN_VARIABLE, type Way } from "./clients.ts";
 import { changeSetting } from "./remedies.ts";
 
 /** Something in a list, and what happens if it is picked. */
 type Pick<T> = vscode.QuickPickItem & { readonly value: T };
+
+/** A walkthrough takes the focus back whenever it is drawn anew, and a list that loses it is closed otherwise. */
+const STAYS = { ignoreFocusOut: true };
 
 /** This window's own agent has the gateway already, so there is something else to do than to copy a text. */
 const OWN_AGENT = "own";
@@ -26,6 +31,8 @@ export async function connectClient(endpoint: Endpoint): Promise<void> {
     return;
   }
   await vscode.env.clipboard.writeText(way.text);
+  // Ticks the step of the walkthrough. Done before, that would take the focus from the lists, which close then.
+  void vscode.commands.executeCommand("setContext", "mcpLspGateway.copied", true);
   await tell(client, way, endpoint);
 }
 
@@ -33,7 +40,7 @@ async function pickClient(): Promise<Client | undefined> {
   const picks = clients(vscode.env.uriScheme).map(
     (client): Pick<Client> => ({ label: client.name, description: summaryOf(client), value: client }),
   );
-  const options = { title: "Connect a Client", placeHolder: "Which client is to be connected?" };
+  const options = { ...STAYS, title: "Connect a Client", placeHolder: "Which client is to be connected?" };
   return (await vscode.window.showQuickPick(picks, options))?.value;
 }
 
@@ -66,7 +73,7 @@ async function pickWay(client: Client, ways: readonly Way[]): Promise<Way | type
       value: OWN_AGENT,
     });
   }
-  const options = { title: `Connect ${client.name}`, placeHolder: "What is to be copied?" };
+  const options = { ...STAYS, title: `Connect ${client.name}`, placeHolder: "What is to be copied?" };
   return (await vscode.window.showQuickPick(picks, options))?.value;
 }
 
@@ -87,25 +94,48 @@ async function tell(client: Client, way: Way, endpoint: Endpoint): Promise<void>
   const turnOn = "Turn On protocolFallback";
   const fallsBack = vscode.workspace.getConfiguration("mcpLspGateway").get("protocolFallback") === true;
   const needsFallback = client.needsFallback === true && !fallsBack;
-  const sentence = [
-    way.next.replace(/\.$/, ""),
-    ...(way.token === "inside" ? ["and keep it out of files that you commit"] : []),
-    ...(way.token === "variable" ? [`and set ${TOKEN_VARIABLE} to the token before you start the client`] : []),
-    ...(way.token === "asked" ? ["and give the token when the client asks for it"] : []),
-    ...(needsFallback ? ["and turn the setting protocolFallback on"] : []),
-  ].join(", ");
-  const buttons = [...(needsFallback ? [turnOn] : []), ...(way.token === "inside" ? [] : [copyToken])];
-  // A message goes away with the first button, and two may be needed.
+  const sentences = [
+    `Copied for ${client.name}.`,
+    way.next,
+    ...(way.token === "inside" ? ["It holds the token, so keep it out of files that you commit."] : []),
+    ...(way.token === "variable" ? [`Set ${TOKEN_VARIABLE} to the token before you start the client.`] : []),
+    ...(way.token === "asked" ? ["Give the token when the client asks for it."] : []),
+    ...(needsFallback ? ["Turn the setting protocolFallback on."] : []),
+  ].join(" ");
+  const { file } = way;
+  const open = file === undefined ? undefined : `Open ${posix.basename(file)}`;
+  const buttons = [
+    ...(needsFallback ? [turnOn] : []),
+    ...(open === undefined ? [] : [open]),
+    ...(way.token === "inside" ? [] : [copyToken]),
+  ];
+  // A message goes away with the first button, and more than one may be needed.
   for (let left = buttons; ; ) {
-    const chosen = await vscode.window.showInformationMessage(`Copied for ${client.name}. ${sentence}.`, ...left);
+    const chosen = await vscode.window.showInformationMessage(sentences, ...left);
     if (chosen === copyToken) {
       await vscode.env.clipboard.writeText(endpoint.token);
     } else if (chosen === turnOn) {
       await changeSetting("protocolFallback", true);
+    } else if (chosen !== undefined && file !== undefined) {
+      await openFile(file);
     }
     left = left.filter((button) => button !== chosen);
     if (chosen === undefined || left.length === 0) {
       return;
     }
   }
+}
+
+/** Opens the file, or one that is saved there if there is none yet. */
+async function openFile(file: string): Promise<void> {
+  const folder = file.startsWith("~/") ? vscode.Uri.file(homedir()) : vscode.workspace.workspaceFolders?.[0]?.uri;
+  if (folder === undefined) {
+    return;
+  }
+  const uri = vscode.Uri.joinPath(folder, file.replace(/^~\//, ""));
+  const isThere = await vscode.workspace.fs.stat(uri).then(
+    () => true,
+    () => false,
+  );
+  await vscode.window.showTextDocument(isThere ? uri : uri.with({ scheme: "untitled" }));
 }

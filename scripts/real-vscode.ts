@@ -21,6 +21,8 @@ export interface Options {
   readonly extensions: readonly string[];
   /** Added to the settings that keep the editor quiet; a test of trust sets it on. */
   readonly settings?: Readonly<Record<string, unknown>>;
+  /** Whether the editor shows itself as it does after its installation: without those settings. */
+  readonly fresh?: true;
 }
 
 /** Settings under which nothing unasked-for shows itself. */
@@ -77,19 +79,24 @@ export class RealVsCode {
     this.#person = person;
   }
 
-  static async start({ extensions, settings = {} }: Options): Promise<RealVsCode> {
+  static async start({ extensions, settings = {}, fresh }: Options): Promise<RealVsCode> {
     const [files, executablePath] = await Promise.all([codeServer(), chromiumBinary()]);
     const folder = mkdtempSync(join(tmpdir(), "gateway-vscode-"));
     for (const file of ["User/settings.json", "Machine/settings.json"]) {
       mkdirSync(join(folder, "data", dirname(file)), { recursive: true });
-      writeFileSync(join(folder, "data", file), JSON.stringify({ ...QUIET_SETTINGS, ...settings }));
+      writeFileSync(
+        join(folder, "data", file),
+        JSON.stringify({ ...(fresh === true ? {} : QUIET_SETTINGS), ...settings }),
+      );
     }
     mkdirSync(handoverFolder(folder));
-    await commandLine(
-      files,
-      folder,
-      extensions.flatMap((file) => ["--install-extension", file]),
-    );
+    if (extensions.length > 0) {
+      await commandLine(
+        files,
+        folder,
+        extensions.flatMap((file) => ["--install-extension", file]),
+      );
+    }
     const server = await serve(files, folder);
     let front: LoopbackFront | undefined;
     try {
@@ -140,6 +147,10 @@ export class RealVsCode {
 
   async install(vsix: string): Promise<void> {
     await commandLine(this.#files, this.#folder, ["--install-extension", vsix]);
+  }
+
+  async uninstall(id: string): Promise<void> {
+    await commandLine(this.#files, this.#folder, ["--uninstall-extension", id]);
   }
 
   /** Resolves when the editor's server has ended. */

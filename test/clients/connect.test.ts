@@ -68,8 +68,7 @@ testEachWay(
   "claude-code",
   `Claude Code ${CLAUDE_CODE.version}`,
   {
-    Command: runs,
-    "Command that replaces an earlier entry": async (place, text) => {
+    Command: async (place, text) => {
       const [earlier] = clientNamed("claude-code").ways({ url: place.proxy.url, token: OLD_TOKEN });
       await place.shell(earlier?.text ?? assert.fail());
       assert.doesNotMatch(await place.shell("claude mcp list"), /Connected/);

@@ -14,7 +14,13 @@ export interface Script {
 }
 
 /** What the model does next. */
-export type Turn = { readonly says: string } | { readonly calls: string; readonly input: object };
+export type Turn = { readonly says: string } | Call;
+
+interface Call {
+  readonly calls: string;
+  readonly input: object;
+  readonly id: string;
+}
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -77,22 +83,37 @@ function frame(event: Json): string {
 /** The tool that Claude Code gives its model to find those with that it keeps back, by words such as a model would use. */
 const TOOL_SEARCH = "ToolSearch";
 const SEARCH_WORDS = "find references";
-/** Under which id the model calls our tool. */
+/** What the ids of the calls of our tool begin with. */
 const CALL = "call_of_the_tool";
+/** How often the model does what an answer that asks for another try says. */
+const TRIES = 20;
+
+/** What the model does after the answers that its calls of our tool got so far. `call`: how it calls the tool. */
+function nextTurn(answers: readonly string[], call: Omit<Call, "id"> | undefined): Turn {
+  const last = answers.at(-1);
+  const isDone = last !== undefined && (!last.includes("call again") || answers.length === TRIES);
+  if (isDone) return { says: last };
+  return call === undefined ? { says: "There is no such tool." } : { ...call, id: `${CALL}_${answers.length}` };
+}
+
+function isOurs(id: unknown): boolean {
+  return String(id).startsWith(CALL);
+}
 
 /** Of Claude Code, and of others that can use Anthropic's models. */
 const messages: Dialect = {
   path: /^(\/v1)?\/messages(\?|$)/,
   turn({ tools, messages: said }, { tool, input }) {
     const offered = listOf(tools).map(({ name }) => String(name));
-    const result = listOf(said)
+    const answers = listOf(said)
       .flatMap(({ content }) => listOf(content))
-      .find(({ type, tool_use_id: id }) => type === "tool_result" && id === CALL);
+      .filter(({ type, tool_use_id: id }) => type === "tool_result" && isOurs(id))
+      .map(({ content }) => textOf(content));
     const calls = offered.find((name) => isNamed(name, tool));
-    if (result !== undefined) return { says: textOf(result["content"]) };
-    if (calls !== undefined) return { calls, input };
-    if (offered.includes(TOOL_SEARCH)) return { calls: TOOL_SEARCH, input: { query: SEARCH_WORDS, max_results: 5 } };
-    return { says: "There is no such tool." };
+    if (calls === undefined && offered.includes(TOOL_SEARCH)) {
+      return { calls: TOOL_SEARCH, input: { query: SEARCH_WORDS, max_results: 5 }, id: "call_of_the_search" };
+    }
+    return nextTurn(answers, calls === undefined ? undefined : { calls, input });
   },
   events(turn) {
     const usage = { input_tokens: 1, output_tokens: 1 };
@@ -100,7 +121,7 @@ const messages: Dialect = {
       "says" in turn
         ? [{ type: "text", text: "" }, { type: "text_delta", text: turn.says }, "end_turn"]
         : [
-            { type: "tool_use", id: turn.calls === TOOL_SEARCH ? "call_of_search" : CALL, name: turn.calls, input: {} },
+            { type: "tool_use", id: turn.id, name: turn.calls, input: {} },
             { type: "input_json_delta", partial_json: JSON.stringify(turn.input) },
             "tool_use",
           ];
@@ -120,10 +141,11 @@ const messages: Dialect = {
 const responses: Dialect = {
   path: /^\/responses$/,
   turn({ input: said }, { tool, input }) {
-    const result = listOf(said).find(({ type, call_id: id }) => type === "custom_tool_call_output" && id === CALL);
-    if (result !== undefined) return { says: textOf(result["output"]) };
+    const answers = listOf(said)
+      .filter(({ type, call_id: id }) => type === "custom_tool_call_output" && isOurs(id))
+      .map(({ output }) => textOf(output));
     const found = `ALL_TOOLS.find(({ name }) => name.endsWith(${JSON.stringify(underscored(tool))})).name`;
-    return { calls: "exec", input: [`text(await tools[${found}](${JSON.stringify(input)}));`] };
+    return nextTurn(answers, { calls: "exec", input: [`text(await tools[${found}](${JSON.stringify(input)}));`] });
   },
   events(turn) {
     const item =
@@ -132,7 +154,7 @@ const responses: Dialect = {
         : {
             type: "custom_tool_call",
             id: "call",
-            call_id: CALL,
+            call_id: turn.id,
             name: turn.calls,
             input: Object.values(turn.input).join(""),
           };
@@ -153,9 +175,11 @@ const contents: Dialect = {
     const offered = listOf(tools).flatMap(({ functionDeclarations }) => listOf(functionDeclarations));
     const calls = offered.map(({ name }) => String(name)).find((name) => isNamed(name, tool));
     const parts = listOf(said).flatMap((content) => listOf(content["parts"]));
-    const result = parts.map(({ functionResponse }) => functionResponse as Json | undefined).find((part) => part);
-    if (result !== undefined) return { says: textOf((result["response"] as Json)["output"]) };
-    return calls === undefined ? { says: "There is no such tool." } : { calls, input };
+    const answers = parts
+      .map(({ functionResponse }) => functionResponse as Json | undefined)
+      .filter((part) => part !== undefined)
+      .map(({ response }) => textOf((response as Json)["output"] ?? (response as Json)["error"]));
+    return nextTurn(answers, calls === undefined ? undefined : { calls, input });
   },
   events(turn) {
     const part = "says" in turn ? { text: turn.says } : { functionCall: { name: turn.calls, args: turn.input } };

@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
-import { rmSync } from "node:fs";
+import { existsSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import type { ClientConfiguration } from "../../scripts/handover.ts";
+import { extensionId } from "../../scripts/layout.ts";
 import type { EditorWindow, RealVsCode } from "../../scripts/real-vscode.ts";
 import {
   connect,
@@ -56,7 +58,7 @@ describe("commands, status bar and check", () => {
     await start(window, "mcpLspGateway.connect");
     await pick(window, "Codex");
     await pick(window, "Piece of config.toml");
-    await window.notification("Copied for Codex. Add it to ~/.codex/config.toml");
+    await window.notification("Copied for Codex. Put it into ~/.codex/config.toml");
     const { url, token } = configuration;
     assert.equal(
       await window.clipboard(),
@@ -64,11 +66,44 @@ describe("commands, status bar and check", () => {
     );
   });
 
+  test("the walkthrough leaves the list of clients open, and counts its step as done once something is copied", async () => {
+    await window.inside(
+      (vscode, id) => void vscode.commands.executeCommand("workbench.action.openWalkthrough", id, false),
+      `${extensionId}#gettingStarted`,
+    );
+    const step = window.page.locator(".getting-started-step", { hasText: "Connect your agent" });
+    const isDone = step.locator(".codicon-getting-started-step-checked.complete");
+    await step.getByRole("button", { name: "Connect a Client…" }).click();
+    await pick(window, "Codex");
+    await pick(window, "Piece of config.toml");
+    await window.notification("Copied for Codex.");
+    await isDone.waitFor();
+    await window.inside((vscode) => void vscode.commands.executeCommand("notifications.clearAll"), undefined);
+  });
+
+  test("a button opens the file that a piece goes into, which is there once it is saved", async () => {
+    const file = join(folder, "opencode.json");
+    await start(window, "mcpLspGateway.connect");
+    await pick(window, "opencode");
+    await pick(window, "Piece of opencode.json");
+    await window.answerNotification("Copied for opencode.", "Open opencode.json");
+    await window.page.locator(".tab.active", { hasText: "opencode.json" }).waitFor();
+    assert.ok(!existsSync(file));
+    const piece = await window.clipboard();
+    await window.inside(async (vscode, text) => {
+      const editor = vscode.window.activeTextEditor;
+      await editor?.edit((edit) => edit.insert(new vscode.Position(0, 0), text));
+      await editor?.document.save();
+    }, piece);
+    assert.equal(readFileSync(file, "utf8"), piece);
+    await window.inside((vscode) => void vscode.commands.executeCommand("workbench.action.closeAllEditors"), undefined);
+  });
+
   test("where the client reads the token from its environment, the text holds none and a button copies it", async () => {
     await start(window, "mcpLspGateway.connect");
     await pick(window, "Codex");
     await pick(window, "Command, token from the environment");
-    const said = "Copied for Codex. Run it in a terminal, and set VSCODE_LSP_TOKEN";
+    const said = "Copied for Codex. Run it in a terminal. Set VSCODE_LSP_TOKEN";
     await window.notification(said);
     assert.equal(
       await window.clipboard(),
