@@ -2,7 +2,7 @@ import { readFile, stat } from "node:fs/promises";
 import * as vscode from "vscode";
 import { type Analysis, NO_SIGN_MS } from "./analysis.ts";
 import { clock } from "./clock.ts";
-import { declaredLanguages } from "./declarations.ts";
+import { type DeclaredLanguage, declaredLanguages } from "./declarations.ts";
 import { type DocumentHost, type Documents, NotInStep } from "./documents.ts";
 import type { Languages } from "./languages.ts";
 import type { Answer } from "./native.d.ts";
@@ -75,7 +75,7 @@ export class Editor {
   /** Whether a document may be shown in a tab for the sake of its diagnostics. */
   mayOpenTabs = false;
   readonly #parts: Parts;
-  #languages: ReadonlyMap<string, unknown> | undefined;
+  #languages: ReadonlyMap<string, DeclaredLanguage> | undefined;
 
   constructor(parts: Parts) {
     this.#parts = parts;
@@ -177,7 +177,7 @@ export class Editor {
     const uri = vscode.Uri.parse(request.uri, true);
     return this.#parts.documents.use(uri.toString(), async (document) => {
       const items = await run(command, uri, ...more);
-      if (Array.isArray(items) && items.length === 0 && !this.#isDeclared(document.languageId)) {
+      if (Array.isArray(items) && items.length === 0 && !this.#isServed(document.languageId)) {
         return noProvider();
       }
       return pack(items);
@@ -185,12 +185,13 @@ export class Editor {
   }
 
   /**
-   * Whether an installed extension declares the language. VS Code answers an empty list where there is no provider, and
-   * this is what it lets us know about who could have answered.
+   * Whether an extension with code declares the language. VS Code answers an empty list where there is no provider, and
+   * this is what it lets us know about who could have answered. It brings the colours of many languages itself, and those
+   * extensions answer nothing.
    */
-  #isDeclared(languageId: string): boolean {
+  #isServed(languageId: string): boolean {
     this.#languages ??= declaredLanguages(vscode.extensions.all);
-    return this.#languages.has(languageId);
+    return this.#languages.get(languageId)?.isServed === true;
   }
 }
 

@@ -318,7 +318,7 @@ export const extensions = {
   get all() {
     return [
       { packageJSON: {} },
-      { packageJSON: { contributes: { languages: editor.languages.map((id) => ({ id })) } } },
+      { packageJSON: { main: "./main.js", contributes: { languages: editor.languages.map((id) => ({ id })) } } },
       ...editor.manifests.map((packageJSON) => ({ packageJSON })),
     ];
   },

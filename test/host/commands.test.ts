@@ -73,7 +73,7 @@ describe("commands, status bar and check", () => {
     );
     const step = window.page.locator(".getting-started-step", { hasText: "Connect your agent" });
     const isDone = step.locator(".codicon-getting-started-step-checked.complete");
-    await step.getByRole("button", { name: "Connect a Client…" }).click();
+    await step.getByText("Connect a Client…", { exact: true }).click();
     await pick(window, "Codex");
     await pick(window, "Piece of config.toml");
     await window.notification("Copied for Codex.");
