@@ -142,8 +142,7 @@ made connections wait for each other:
 - The Accept header was taken apart although nearly every client writes it in one of two ways, and so was the path, of which
   the set knows already how it is written.
 
-On a machine busy with other work, where old and new took turns, the processor time of a page fell by a fifth over 16 and 64
-connections, and by an eighth over one.
+On a machine busy with other work, where old and new took turns, the processor time of a page fell by about a fifth.
 
 **A page: what is left.** \`perf\` over the Node process afterwards: a third of a page's time is the kernel's, nearly all of it
 what the floor takes as well (the request read, the answer written, threads put to sleep and woken); its look at the path,

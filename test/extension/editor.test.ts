@@ -307,7 +307,7 @@ test("a file that is too large for the editor is not asked of it", async () => {
 });
 
 test("what is no answer to the question is refused", async () => {
-  editor.answer = [{ name: "n" }];
+  editor.answer = ["n"];
   for (const question of [QUESTION.hover, QUESTION.documentSymbols, QUESTION.workspaceSymbols]) {
     await assert.rejects(ask(question, { ...place, query: "n" }), TypeError);
   }

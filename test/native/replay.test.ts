@@ -418,11 +418,12 @@ test("lines are applied in their order, and one that cannot be is told and not c
 });
 
 test("what no provider of VS Code returns is told, and treated as a faulty provider", async (t) => {
-  const files = await project(t, { references: [{ uri: "file:///x", range: null }], definition: 7 });
+  const files = await project(t, { references: [{ uri: "file:///x", range: null }, null], definition: 7 });
   const replay = new Replay(t, arguments_(files));
   const client = await replay.client();
 
   await replay.says("The file of --provider: references[0].range is not an object; ");
+  await replay.says("The file of --provider: references[1] is not an object; ");
   await replay.says("The file of --provider: definition is not a list; ");
   assert.equal(codeOf(await client.references(at(files.uri("main.ts")))), "INTERNAL");
   assert.equal(codeOf(await client.call("vscode.lsp.definition", at(files.uri("main.ts")))), "INTERNAL");
