@@ -103,10 +103,11 @@ async function tell(client: Client, way: Way, endpoint: Endpoint): Promise<void>
     ...(needsFallback ? ["Turn the setting protocolFallback on."] : []),
   ].join(" ");
   const { file } = way;
-  const open = file === undefined ? undefined : `Open ${posix.basename(file)}`;
+  const terminal = "Open Terminal";
   const buttons = [
     ...(needsFallback ? [turnOn] : []),
-    ...(open === undefined ? [] : [open]),
+    ...(way.next.startsWith("Run it in a terminal") ? [terminal] : []),
+    ...(file === undefined ? [] : [`Open ${posix.basename(file)}`]),
     ...(way.token === "inside" ? [] : [copyToken]),
   ];
   // A message goes away with the first button, and more than one may be needed.
@@ -116,6 +117,8 @@ async function tell(client: Client, way: Way, endpoint: Endpoint): Promise<void>
       await vscode.env.clipboard.writeText(endpoint.token);
     } else if (chosen === turnOn) {
       await changeSetting("protocolFallback", true);
+    } else if (chosen === terminal) {
+      vscode.window.createTerminal().show();
     } else if (chosen !== undefined && file !== undefined) {
       await openFile(file);
     }

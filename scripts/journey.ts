@@ -18,8 +18,8 @@ import { packVsix } from "./vsix.ts";
 
 /** What shows a person the calls. */
 const CALLS = "MCP LSP Gateway: Show Log";
-/** What a call of the tool is told as there. */
-const CALL = /tool=vscode\.lsp\.references outcome=answered/;
+/** What stands there for a call that was answered. */
+const CALL = "outcome=answered";
 const QUESTION = "Who uses the class Observable?";
 
 /** In the page: resolves when whatever moves in or fades in has done so. */
@@ -133,8 +133,12 @@ async function journey(
     await window.page.getByRole("button", { name: "Trust", exact: true }).click();
     await window.status(/MCP \d+/);
   });
+  await step("Load the window again, for TypeScript", async () => {
+    await window.page.reload();
+    await window.status(/MCP \d+/);
+  });
   await step("Read the status bar", async () => {
-    await window.page.locator(".monaco-modal-editor-block").click({ position: { x: 8, y: 8 } });
+    await window.page.mouse.move(700, 4);
     await window.page
       .locator(".statusbar-item", { hasText: /^\s*MCP/ })
       .first()
@@ -177,14 +181,18 @@ async function journey(
     await step(`${name} - see the call`, async () => {
       await palette(window, "Notifications: Clear All Notifications");
       await palette(window, CALLS);
-      await window.page
-        .locator(".view-lines", { hasText: CALL })
-        .nth(copied.length - 1)
-        .waitFor();
+      await answeredCalls(window, copied.length);
     });
   }
   await step("Uninstall", () => editor.uninstall(extensionId));
   return steps;
+}
+
+/** Resolves when the log in the window shows that many calls that were answered. Its lines are wrapped. */
+async function answeredCalls({ page }: EditorWindow, count: number): Promise<void> {
+  await page.waitForFunction(
+    `document.querySelector(".part.panel .view-lines")?.textContent.split(${JSON.stringify(CALL)}).length > ${count}`,
+  );
 }
 
 function row({ page }: EditorWindow, text: string) {
