@@ -62,7 +62,7 @@ export async function fuzz(target: string, seconds: number, told: (line: string)
 
 /** Runs the targets, each for so many seconds and two at a time; each counts as one test. */
 export async function runFuzzTargets(seconds: number, grep: string | undefined): Promise<Tally> {
-  const tally: Tally = { passed: 0, failures: [] };
+  const tally: Tally = { passed: 0, failures: [], notRun: [] };
   const waiting = FUZZ_TARGETS.filter((target) => grep === undefined || `fuzz: ${target}`.includes(grep));
   const runOneAfterAnother = async () => {
     for (let target = waiting.shift(); target !== undefined; target = waiting.shift()) {

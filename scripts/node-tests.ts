@@ -9,6 +9,8 @@ export interface Tally {
   passed: number;
   /** What failed: the name of each, and what it reported. */
   readonly failures: string[];
+  /** What this machine cannot run, and why. */
+  readonly notRun: string[];
 }
 
 export interface Selection {
@@ -22,9 +24,12 @@ export interface Selection {
 /** A test that takes longer hangs, and would keep all the others from being run. */
 const LONGEST_TEST = 10 * 60_000;
 
-/** Runs the tests and prints one line for each. A skipped test counts as failed: a test that does not run proves nothing. */
+/**
+ * Runs the tests and prints one line for each. A test that is skipped without a reason counts as failed, since it proves
+ * nothing; one that says what the machine lacks is told of, and counts as neither.
+ */
 export async function runNodeTests({ files, grep, concurrency }: Selection): Promise<Tally> {
-  const tally: Tally = { passed: 0, failures: [] };
+  const tally: Tally = { passed: 0, failures: [], notRun: [] };
   const wholeFiles = new Set(files.map((file) => resolve(root, file)));
   const pattern = grep === undefined ? {} : { testNamePatterns: [new RegExp(grep.replaceAll(/[^\w\s]/g, "\\$&"))] };
   const stream = run({ files: [...wholeFiles], concurrency, timeout: LONGEST_TEST, ...pattern });
@@ -52,6 +57,12 @@ export async function runNodeTests({ files, grep, concurrency }: Selection): Pro
     if (passed) {
       tally.passed += 1;
       say(`ok   ${line}`);
+      continue;
+    }
+    if (typeof data.skip === "string" && data.skip !== "") {
+      const missing = `NOT RUN ${line}: ${data.skip}`;
+      tally.notRun.push(missing);
+      say(missing);
       continue;
     }
     const reason = type === "test:fail" ? messageOf(data.details.error) : "This test was skipped.";

@@ -39,7 +39,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
 await command(async () => {
   const { positionals, values } = parseArgs({ allowPositionals: true, options: { grep: { type: "string" } } });
   const [name] = positionals;
-  const total: Tally = { passed: 0, failures: [] };
+  const total: Tally = { passed: 0, failures: [], notRun: [] };
   if (name === undefined) {
     total.failures.push(...(await failedChecks()));
   } else if (LAYERS[name] === undefined) {
@@ -56,6 +56,10 @@ await command(async () => {
     }
     total.passed += tally.passed;
     total.failures.push(...tally.failures);
+    total.notRun.push(...tally.notRun);
+  }
+  for (const missing of total.notRun) {
+    say(missing);
   }
   // Once more, since what failed may stand thousands of lines above.
   for (const failure of total.failures) {
@@ -86,7 +90,7 @@ async function tallyOf(layer: string, prepare: () => Promise<unknown>, tests: ()
 
 function failure(reason: string): Tally {
   say(reason);
-  return { passed: 0, failures: [reason] };
+  return { passed: 0, failures: [reason], notRun: [] };
 }
 
 /** Runs `npm run check` and resolves to what failed, which is one thing at most. */
@@ -111,7 +115,7 @@ async function runCargoTests(grep: string | undefined): Promise<Tally> {
     child.on("error", reject);
     child.on("close", (exit) => resolve({ code: exit ?? 1, output: collected }));
   });
-  const tally: Tally = { passed: 0, failures: [] };
+  const tally: Tally = { passed: 0, failures: [], notRun: [] };
   for (const [, test, outcome] of output.matchAll(/^test (.+) \.\.\. (ok|FAILED|ignored)/gm)) {
     if (outcome === "ok") {
       tally.passed += 1;

@@ -12,9 +12,9 @@ export const YEAR = 365 * 24 * 3_600;
 /** Why no clock can be shifted here; undefined if one can. */
 export function whyNoShiftedClock(): string | undefined {
   if (process.platform !== "linux") {
-    return "this is done as Linux does it";
+    return "it takes Linux";
   }
-  return spawnSync("cc", ["--version"]).status === 0 ? undefined : "this takes a C compiler";
+  return spawnSync("cc", ["--version"]).status === 0 ? undefined : "it takes a C compiler named cc";
 }
 
 /** The clock of processes that are started with `env`, which can be set while they run. */

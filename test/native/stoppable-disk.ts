@@ -42,9 +42,9 @@ export function whyNoStoppableDisk(): string | undefined {
   try {
     accessSync("/dev/fuse", constants.R_OK | constants.W_OK);
   } catch {
-    return "this takes /dev/fuse";
+    return "it takes /dev/fuse";
   }
-  return process.getuid?.() === 0 ? undefined : "only root may mount";
+  return process.getuid?.() === 0 ? undefined : "it takes root, who alone may mount";
 }
 
 export class StoppableDisk {

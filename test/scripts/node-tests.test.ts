@@ -1,0 +1,45 @@
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { root } from "../../scripts/layout.ts";
+
+test("a test that says what the machine lacks is told of, and one that is merely skipped has failed", () => {
+  const folder = mkdtempSync(join(tmpdir(), "gateway-node-tests-"));
+  try {
+    const file = join(folder, "some.test.ts");
+    writeFileSync(
+      file,
+      `import { test } from "node:test";
+test("runs", () => {});
+test("breaks", () => { throw new Error("broken"); });
+test("lacks", { skip: "it takes a disk" }, () => {});
+test("is skipped", { skip: true }, () => {});
+test("is to be written", { todo: "later" }, () => {});
+`,
+    );
+    const runner = join(folder, "runner.ts");
+    writeFileSync(
+      runner,
+      `import { runNodeTests } from ${JSON.stringify(join(root, "scripts", "node-tests.ts"))};
+const { passed, failures, notRun } = await runNodeTests({ files: [${JSON.stringify(file)}], concurrency: 1 });
+console.log(JSON.stringify({ passed, failed: failures.map((text) => text.split(" (")[0]), notRun: notRun.length }));
+console.log(notRun[0]);
+`,
+    );
+    // Whoever runs tests is not run inside of tests, as far as Node can tell.
+    const { NODE_TEST_CONTEXT: _, ...env } = process.env;
+    const { stdout } = spawnSync(process.execPath, [runner], { env });
+    const [tally = "", missing = ""] = stdout.toString().split("\n");
+    assert.deepEqual(JSON.parse(tally), {
+      passed: 1,
+      failed: ["FAIL breaks", "FAIL is skipped", "FAIL is to be written"],
+      notRun: 1,
+    });
+    assert.match(missing, /^NOT RUN lacks \(.*: it takes a disk$/);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
