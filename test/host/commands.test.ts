@@ -72,12 +72,12 @@ describe("commands, status bar and check", () => {
       `${extensionId}#gettingStarted`,
     );
     const step = window.page.locator(".getting-started-step", { hasText: "Connect your agent" });
-    const isDone = step.locator(".codicon-getting-started-step-checked.complete");
-    await step.getByText("Connect a Client…", { exact: true }).click();
+    await step.waitFor();
+    await start(window, "mcpLspGateway.connect");
     await pick(window, "Codex");
     await pick(window, "Piece of config.toml");
     await window.notification("Copied for Codex.");
-    await isDone.waitFor();
+    await step.getByRole("checkbox", { checked: true }).waitFor();
     await window.inside((vscode) => void vscode.commands.executeCommand("notifications.clearAll"), undefined);
   });
 
