@@ -1,5 +1,6 @@
 // `node scripts/screenshots.ts`: takes the pictures in media/, which the walkthrough and the README show, and that of the
-// walkthrough in docs/pictures/, from the packed extension in a real VS Code.
+// walkthrough in docs/pictures/, from the packed extension in a real VS Code. With the argument `sight` only those of the
+// view of what clients do.
 
 import { cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -20,7 +21,7 @@ const THEMES = [
 
 const SIZE = { width: 1180, height: 740 };
 /** How long clients call before the pictures are taken, so that the chart shows how it looks in use. */
-const CALLING_MILLIS = 300_000;
+const CALLING_MILLIS = 150_000;
 const media = join(root, "media");
 /** Pictures that are not packed. */
 const pictures = join(root, "docs", "pictures");
@@ -46,7 +47,13 @@ await command(async () => {
     await run(window, "workbench.action.closeSidebar");
     await step("Letting clients call for a while", () => agents.callFor(CALLING_MILLIS));
     for (const { name, theme } of THEMES) {
-      await step(`Taking the pictures in ${theme}`, () => takePictures(window, agents, name, theme));
+      await step(`Taking the picture of the view in ${theme}`, () => takeSight(window, agents, name, theme));
+    }
+    if (process.argv[2] === "sight") {
+      return 0;
+    }
+    for (const { name, theme } of THEMES) {
+      await step(`Taking the pictures in ${theme}`, () => takePictures(window, name, theme));
     }
   } finally {
     await editor.stop();
@@ -55,14 +62,9 @@ await command(async () => {
   return 0;
 });
 
-async function takePictures(window: EditorWindow, agents: Agents, name: string, theme: string): Promise<void> {
+async function takePictures(window: EditorWindow, name: string, theme: string): Promise<void> {
   const { page } = window;
-  await window.inside(
-    (vscode, value) =>
-      vscode.workspace.getConfiguration("workbench").update("colorTheme", value, vscode.ConfigurationTarget.Global),
-    theme,
-  );
-  await themed(window, name);
+  await changeTheme(window, name, theme);
   const take = (picture: string, clip: Clip) => page.screenshot({ path: join(media, `${picture}-${name}.png`), clip });
 
   // What an earlier picture has left in the status bar would be in this one.
@@ -92,15 +94,6 @@ async function takePictures(window: EditorWindow, agents: Agents, name: string, 
   await run(window, "workbench.action.closeActiveEditor");
   await page.locator(".tab", { hasText: "Check of This Workspace" }).waitFor({ state: "detached" });
 
-  await run(window, "mcpLspGateway.showActivity");
-  await agents.callFor(0);
-  const view = page.frameLocator("iframe.webview").last().frameLocator("iframe");
-  await view.getByRole("option").filter({ hasText: "claude-code" }).first().waitFor();
-  await page.mouse.move(SIZE.width / 2, 4);
-  await take("sight", { x: 0, y: 0, ...SIZE });
-  await run(window, "workbench.action.closeSidebar");
-  await page.locator("iframe.webview").waitFor({ state: "detached" });
-
   await window.inside(
     (vscode, id) => void vscode.commands.executeCommand("workbench.action.openWalkthrough", id),
     `${extensionId}#gettingStarted`,
@@ -111,6 +104,29 @@ async function takePictures(window: EditorWindow, agents: Agents, name: string, 
   await page.screenshot({ path: join(pictures, `walkthrough-${name}.png`) });
   await run(window, "workbench.action.closeActiveEditor");
   await shown.waitFor({ state: "detached" });
+}
+
+/** The view of what clients do, beside a file. */
+async function takeSight(window: EditorWindow, agents: Agents, name: string, theme: string): Promise<void> {
+  const { page } = window;
+  await changeTheme(window, name, theme);
+  await run(window, "mcpLspGateway.showActivity");
+  await agents.callFor(0);
+  const view = page.frameLocator("iframe.webview").last().frameLocator("iframe");
+  await view.getByRole("option").filter({ hasText: "claude-code" }).first().waitFor();
+  await page.mouse.move(SIZE.width / 2, 4);
+  await page.screenshot({ path: join(media, `sight-${name}.png`) });
+  await run(window, "workbench.action.closeSidebar");
+  await page.locator("iframe.webview").waitFor({ state: "detached" });
+}
+
+async function changeTheme(window: EditorWindow, name: string, theme: string): Promise<void> {
+  await window.inside(
+    (vscode, value) =>
+      vscode.workspace.getConfiguration("workbench").update("colorTheme", value, vscode.ConfigurationTarget.Global),
+    theme,
+  );
+  await themed(window, name);
 }
 
 /** Resolves once the window is drawn in the theme. */
