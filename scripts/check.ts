@@ -24,6 +24,10 @@ const CHECKS: readonly Check[] = [
   },
   { title: "cargo fmt", work: () => passes("cargo", "fmt", "--all", "--check") },
   {
+    title: "cargo fmt of the fuzz targets",
+    work: () => passes("cargo", "fmt", "--check", "--manifest-path", "native/fuzz/Cargo.toml"),
+  },
+  {
     title: "clippy",
     work: () =>
       passes("cargo", "clippy", "--quiet", "--workspace", "--all-targets", "--locked", "--", "--deny", "warnings"),

@@ -1,4 +1,4 @@
-// `node scripts/run.mjs journey [folder]`: the way of a new user, from a fresh profile of the real VS Code to an answer in Claude Code
+// `npm run journey -- [folder]`: the way of a new user, from a fresh profile of the real VS Code to an answer in Claude Code
 // and in Codex. Prints how long each step took, and puts a picture of each into the folder, to be looked at.
 
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
@@ -17,9 +17,7 @@ import { type EditorWindow, RealVsCode, stopOnSignals } from "./real-vscode.ts";
 import { packVsix } from "./vsix.ts";
 
 /** What shows a person the calls. */
-const CALLS = "MCP LSP Gateway: Show Log";
-/** What stands there for a call that was answered. */
-const CALL = "outcome=answered";
+const CALLS = "MCP LSP Gateway: Show Activity";
 const QUESTION = "Who uses the class Observable?";
 
 /** In the page: resolves when whatever moves in or fades in has done so. */
@@ -188,11 +186,14 @@ async function journey(
   return steps;
 }
 
-/** Resolves when the log in the window shows that many calls that were answered. Its lines are wrapped. */
+/** Resolves when the view shows that many calls that were answered. */
 async function answeredCalls({ page }: EditorWindow, count: number): Promise<void> {
-  await page.waitForFunction(
-    `document.querySelector(".part.panel .view-lines")?.textContent.split(${JSON.stringify(CALL)}).length > ${count}`,
-  );
+  const view = page.frameLocator("iframe.webview").last().frameLocator("iframe");
+  await view
+    .getByRole("option")
+    .filter({ hasText: /\d items?/ })
+    .nth(count - 1)
+    .waitFor();
 }
 
 function row({ page }: EditorWindow, text: string) {

@@ -25,6 +25,8 @@ const CANARY: &str = "canary";
 
 /// What one conversation cannot bring about in so many steps, more would not either.
 const MOST_STEPS: usize = 40;
+/// How many items a conversation pages through before it ends: checking them takes far longer than answering them.
+const ENOUGH_ITEMS: usize = 20_000;
 
 const OTHER_TOKEN: &str = "b3RoZXItdG9rZW4tb2YtdGhlLWZ1enplcnMtd2hhdGV2";
 
@@ -117,6 +119,7 @@ struct Conversation {
     editor: Scripted,
     in_force: Arc<Mutex<InForce>>,
     cursors: Vec<(Tool, Value)>,
+    items_paged: usize,
     id: u64,
 }
 
@@ -132,7 +135,7 @@ pub fn run(bytes: &[u8]) {
 async fn converse(input: &mut Unstructured<'_>) -> arbitrary::Result<()> {
     let mut conversation = Conversation::begin().await;
     for _ in 0..MOST_STEPS {
-        if input.is_empty() {
+        if input.is_empty() || conversation.items_paged >= ENOUGH_ITEMS {
             break;
         }
         conversation.step(input).await?;
@@ -157,7 +160,7 @@ impl Conversation {
         let mut client = Client::of(Arc::clone(&gateway));
         client.initialize().await;
         let in_force = Arc::new(Mutex::new(in_force));
-        Self { client, gateway, editor, in_force, cursors: Vec::new(), id: 0 }
+        Self { client, gateway, editor, in_force, cursors: Vec::new(), items_paged: 0, id: 0 }
     }
 
     async fn step(&mut self, input: &mut Unstructured<'_>) -> arbitrary::Result<()> {
@@ -356,6 +359,7 @@ impl Conversation {
             }
             arguments["cursor"] = payload["nextCursor"].clone();
         }
+        self.items_paged += items.len();
         let in_force = self.in_force.lock().expect("as above").clone();
         let found = self.editor.script(|script| script.found.clone());
         let canonical = |uri: u32| DISK.named[uri as usize].1.clone().filter(|uri| in_force.holds(uri));

@@ -45,7 +45,8 @@ fn attempt(input: &mut Unstructured<'_>) -> arbitrary::Result<()> {
     assert_eq!(Cursor::decode(&cursor.mint(), &request).as_ref(), Ok(&cursor), "what was read can be written");
 
     let item = |line| RawLocation { uri: 0, range: Range { start: at(line), end: at(line) } };
-    let raw = RawLocations { uris: vec!["file:///ws/a.ts".to_owned()], items: (0..7).map(item).collect(), without_range: 0 };
+    let raw =
+        RawLocations { uris: vec!["file:///ws/a.ts".to_owned()], items: (0..7).map(item).collect(), without_range: 0 };
     let retained = references::canonicalize(&raw, &[], Default::default(), &roots, &disk).expect("a small set");
     let size = PageSize::clamped(Some(size), &Limits::default());
     match references::page(&retained, &cursor, size, ResponseBudget::new(524_288, 0)) {
