@@ -25,6 +25,7 @@ describe("the view of what clients do", () => {
     folder = copyWorkspace();
     editor = await startEditor();
     ({ window, client, configuration } = await openGateway(editor, folder));
+    await show();
   });
 
   after(async () => {
@@ -51,7 +52,6 @@ describe("the view of what clients do", () => {
     }, null);
 
   test("before the first call it says what to do, and the button does it", async () => {
-    await show();
     await page().getByText("No client has called yet.").waitFor();
     await page().getByText(configuration.url).waitFor();
     await page().getByRole("button", { name: "Connect a Client…" }).click();
