@@ -52,7 +52,7 @@ describe("the view of what clients do", () => {
     }, null);
 
   test("before the first call it says what to do, and the button does it", async () => {
-    await page().getByText("No client has called yet.").waitFor();
+    await page().getByText("Nobody has called yet.").waitFor();
     await page().getByText(configuration.url).waitFor();
     await page().getByRole("button", { name: "Connect a Client…" }).click();
     await window.page.locator(".quick-input-list .monaco-list-row", { hasText: "Codex" }).waitFor();
