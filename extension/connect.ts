@@ -31,9 +31,18 @@ export async function connectClient(endpoint: Endpoint): Promise<void> {
     return;
   }
   await vscode.env.clipboard.writeText(way.text);
-  // Ticks the step of the walkthrough. Done before, that would take the focus from the lists, which close then.
-  void vscode.commands.executeCommand("setContext", "mcpLspGateway.copied", true);
+  void tickStep();
   await tell(client, way, endpoint);
+}
+
+/**
+ * Ticks the step of the walkthrough. Done before something is copied, that would take the focus from the lists, which close
+ * then. A context that was there before the walkthrough was first opened never ticks anything, so it goes at once.
+ */
+async function tickStep(): Promise<void> {
+  for (const isCopied of [true, undefined]) {
+    await vscode.commands.executeCommand("setContext", "mcpLspGateway.copied", isCopied);
+  }
 }
 
 async function pickClient(): Promise<Client | undefined> {

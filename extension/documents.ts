@@ -56,6 +56,8 @@ export class Documents<D extends TextDocumentLike> {
   /** URI -> questions of the gateway that are under way. */
   readonly #underWay = new Map<string, number>();
   readonly #own = new WeakMap<D, OwnOpen>();
+  /** URI -> the document that was opened under it, until it is closed. */
+  readonly #opened = new Map<string, D>();
   /** The stamp of the file whose text the document was last seen to have. */
   readonly #stamps = new WeakMap<D, string>();
   /** What waits for the next change of a document, or for its close. */
@@ -71,7 +73,15 @@ export class Documents<D extends TextDocumentLike> {
    * somebody has changed it in the editor. When this resolves, a text that differs from the disk has been counted, so that
    * epochs read afterwards include it (D23).
    */
-  async use<T>(uri: string, question: (document: D) => T | PromiseLike<T>): Promise<T> {
+  use<T>(uri: string, question: (document: D) => T | PromiseLike<T>): Promise<T> {
+    return this.useAsItIs(uri, async (document) => {
+      await this.#inStep(document);
+      return question(document);
+    });
+  }
+
+  /** As `use`, for a question that does not depend on the text. */
+  async useAsItIs<T>(uri: string, question: (document: D) => T | PromiseLike<T>): Promise<T> {
     this.#held.delete(uri);
     this.#held.set(uri, this.#host.now());
     for (const leastRecent of this.#held.keys()) {
@@ -83,15 +93,25 @@ export class Documents<D extends TextDocumentLike> {
     return this.#asking(uri, async () => {
       let document: D;
       try {
-        document = await this.#host.open(uri);
+        document = await this.#document(uri);
       } catch (error) {
         this.#held.delete(uri);
         throw error;
       }
       await this.#own.get(document)?.compared;
-      await this.#inStep(document);
       return question(document);
     });
+  }
+
+  /** The document, opened if it is not. To ask the editor for one that is takes several looks at the disk. */
+  async #document(uri: string): Promise<D> {
+    const known = this.#opened.get(uri);
+    if (known?.isClosed === false) {
+      return known;
+    }
+    const document = await this.#host.open(uri);
+    this.#opened.set(uri, document);
+    return document;
   }
 
   /** An open event of a `file:` document. */
@@ -125,6 +145,7 @@ export class Documents<D extends TextDocumentLike> {
     this.changed(document);
     const own = this.#own.get(document);
     this.#own.delete(document);
+    this.#opened.delete(document.uri.toString());
     if (!document.isClosed) {
       this.#textChanged();
       return;

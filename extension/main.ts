@@ -63,6 +63,7 @@ export function activate(context: vscode.ExtensionContext): void {
     },
   });
   const editor = new Editor({
+    clock,
     documents,
     analysis,
     languages,

@@ -24,10 +24,14 @@ class FakeEditor {
   readonly disk = new Map<string, string>();
   readonly open = new Map<string, FakeDocument>();
   opens = 0;
+  /** How often the editor was asked for a document. */
+  requests = 0;
   bumps = 0;
   readonly clock = new FakeClock();
   /** How often a file was read. */
   reads = 0;
+  /** How often it was looked whether a file was written. */
+  looks = 0;
   /** What a document's text is when it is opened, if not that of the disk. */
   text: string | undefined;
   /** Whether that is one that nobody has saved. */
@@ -36,6 +40,7 @@ class FakeEditor {
   readonly documents = new Documents<FakeDocument>(
     {
       open: async (uri) => {
+        this.requests++;
         const known = this.open.get(uri);
         if (known !== undefined) {
           return known;
@@ -51,7 +56,10 @@ class FakeEditor {
         }
         return text;
       },
-      stampOnDisk: async (document) => this.disk.get(document.uri.toString()),
+      stampOnDisk: async (document) => {
+        this.looks++;
+        return this.disk.get(document.uri.toString());
+      },
       ...this.clock,
     },
     () => {
@@ -117,6 +125,31 @@ test("an open by the gateway does not count, and neither does its close", async 
   editor.close(A);
   await settled();
   assert.equal(editor.bumps, 0);
+});
+
+test("a document that is open is not asked for again, and looked at only where its text matters", async () => {
+  await editor.ask(A);
+  const looks = editor.looks;
+  assert.equal(await editor.documents.useAsItIs(A, (document) => document.getText()), "one\ntwo\n");
+  assert.equal(editor.looks, looks);
+  assert.equal(await editor.ask(A), "one\ntwo\n");
+  assert.equal(editor.looks, looks + 1);
+  assert.equal(editor.requests, 1);
+});
+
+test("a document that was closed is asked for again, and so is one whose close is not known yet", async () => {
+  await editor.ask(A);
+  editor.clock.time += HELD_FOR_MS;
+  editor.close(A);
+  assert.equal(await editor.ask(A), "one\ntwo\n");
+  assert.equal(editor.requests, 2);
+  const document = editor.open.get(A);
+  assert(document);
+  document.isClosed = true;
+  editor.open.delete(A);
+  editor.disk.set(A, "three\n");
+  assert.equal(await editor.ask(A), "three\n");
+  assert.equal(editor.requests, 3);
 });
 
 test("an open by the gateway counts if the text differs from the disk, before the question is answered", async () => {
