@@ -1,7 +1,7 @@
 import { readFile, stat } from "node:fs/promises";
 import * as vscode from "vscode";
 import { type Analysis, NO_SIGN_MS } from "./analysis.ts";
-import { type Clock, clock } from "./clock.ts";
+import { clock } from "./clock.ts";
 import { type DeclaredLanguage, declaredLanguages } from "./declarations.ts";
 import { type DocumentHost, type Documents, NotInStep } from "./documents.ts";
 import type { Languages } from "./languages.ts";
@@ -53,14 +53,7 @@ export const documentHost: DocumentHost<vscode.TextDocument> = {
   },
 };
 
-/**
- * For how long a look at whether a language is ready may have been under way that was begun when its document was opened.
- * The server asks about it next, and a look from before that would be one of another time.
- */
-const BEGUN_AT_MOST_MS = 50;
-
 export interface Parts {
-  readonly clock: Clock;
   readonly documents: Documents<vscode.TextDocument>;
   readonly analysis: Analysis;
   readonly languages: Languages;
@@ -83,8 +76,6 @@ export class Editor {
   mayOpenTabs = false;
   readonly #parts: Parts;
   #languages: ReadonlyMap<string, DeclaredLanguage> | undefined;
-  /** Begun when a document was opened, for the question whether its language is ready. */
-  #begun: { readonly uri: string; readonly at: number; readonly ready: Promise<boolean> } | undefined;
 
   constructor(parts: Parts) {
     this.#parts = parts;
@@ -131,19 +122,15 @@ export class Editor {
   async #open(request: OpenRequest): Promise<Answer> {
     const uri = vscode.Uri.parse(request.uri, true).toString();
     try {
-      return await this.#parts.documents.use(uri, async (document) => {
-        const tells = await this.#parts.languages.tells(document.languageId);
-        if (tells) {
-          this.#begin(uri, document);
-        }
-        return packOpen({
+      return await this.#parts.documents.use(uri, async (document) =>
+        packOpen({
           lineCount: document.lineCount,
           lineLength: lengthOfLine(document, request.line),
           language: document.languageId,
-          tells,
+          tells: await this.#parts.languages.tells(document.languageId),
           shown: tabsOf(document).length > 0,
-        });
-      });
+        }),
+      );
     } catch (error) {
       if (error instanceof NotInStep) {
         throw error;
@@ -152,22 +139,9 @@ export class Editor {
     }
   }
 
-  /** Begins to ask whether the language is ready, while it is still on its way to the server that the document is open. */
-  #begin(uri: string, document: vscode.TextDocument): void {
-    const ready = this.#parts.languages.ready(document);
-    // Nobody may come for it.
-    ready.catch(() => {});
-    this.#begun = { uri, at: this.#parts.clock.now(), ready };
-  }
-
-  async #ready(request: DocumentRequest): Promise<Answer> {
-    const { clock, documents, languages } = this.#parts;
+  #ready(request: DocumentRequest): Promise<Answer> {
+    const { documents, languages } = this.#parts;
     const uri = vscode.Uri.parse(request.uri, true).toString();
-    const begun = this.#begun;
-    this.#begun = undefined;
-    if (begun?.uri === uri && clock.now() - begun.at <= BEGUN_AT_MOST_MS) {
-      return documents.useAsItIs(uri, async () => packReady(await begun.ready));
-    }
     return documents.useAsItIs(uri, async (document) => packReady(await languages.ready(document)));
   }
 

@@ -63,7 +63,6 @@ export function activate(context: vscode.ExtensionContext): void {
     },
   });
   const editor = new Editor({
-    clock,
     documents,
     analysis,
     languages,

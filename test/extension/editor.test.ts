@@ -27,10 +27,7 @@ const place = { uri: TEXT, line: 3, character: 4 };
 const adapter: LanguageAdapter = {
   languages: new Set(["typescript"]),
   isUsable: async () => adapted.length > 0,
-  ready: async () => {
-    looks += 1;
-    return adapted[0]?.ready ?? false;
-  },
+  ready: async () => adapted[0]?.ready ?? false,
   diagnostics: async () => adapted[0]?.diagnostics as [] | undefined,
 };
 
@@ -40,8 +37,6 @@ let analysis: InstanceType<typeof Analysis>;
 let languages: InstanceType<typeof Languages>;
 let adapted: { readonly ready?: boolean; readonly diagnostics?: readonly object[] }[];
 let asked: InstanceType<typeof Editor>;
-/** How often the adapter was asked whether its language is ready. */
-let looks: number;
 
 beforeEach(() => {
   editor.reset();
@@ -51,7 +46,6 @@ beforeEach(() => {
   clock = new FakeClock();
   analysis = new Analysis(clock);
   adapted = [];
-  looks = 0;
   languages = new Languages(analysis, [adapter]);
   // The clock stands still while a real disk is looked at, and what waits for both would wait for ever.
   const open = (uri: string) =>
@@ -59,7 +53,6 @@ beforeEach(() => {
   const documents = new Documents({ ...documentHost, ...clock, open, stampOnDisk: async () => undefined }, () => {});
   const tabs = new MomentaryTabs(clock, () => {});
   asked = new Editor({
-    clock,
     documents,
     analysis,
     languages,
@@ -192,30 +185,6 @@ test("a language is ready when its adapter says so, and without one when its dia
   adapted.push({ ready: false });
   languages.extensionsChanged();
   assert.deepEqual(await ready(), [0, 0]);
-});
-
-test("whether a language is ready is asked once for the opening before, and anew for anything else", async () => {
-  const ready = async (uri = TEXT) => [...(await ask(QUESTION.ready, { uri })).cells].slice(-1);
-  const other = URI.parse("file:///w/b.ts");
-  editor.documents.push({ uri: other, languageId: "typescript", lines: [""] });
-  adapted.push({ ready: true });
-
-  await ask(QUESTION.open, { uri: TEXT });
-  assert.deepEqual(await ready(), [1]);
-  assert.equal(looks, 1);
-  adapted[0] = { ready: false };
-  assert.deepEqual(await ready(), [0], "It was that of one opening.");
-  assert.equal(looks, 2);
-
-  await ask(QUESTION.open, { uri: TEXT });
-  adapted[0] = { ready: true };
-  assert.deepEqual(await ready(other.toString()), [1], "It was of another document.");
-
-  adapted[0] = { ready: false };
-  await ask(QUESTION.open, { uri: TEXT });
-  adapted[0] = { ready: true };
-  clock.time += 51;
-  assert.deepEqual(await ready(), [1], "It was too long ago.");
 });
 
 test("the main documents are handed on", async () => {
