@@ -374,12 +374,25 @@ mod tests {
     }
 
     #[test]
-    fn a_diagnostic_without_a_message_or_a_range_is_refused() {
-        let check = |cells: &[u32]| unpack_diagnostics("m", cells).expect_err("junk").0;
+    fn a_diagnostic_without_a_range_is_counted_and_half_of_one_or_no_message_is_refused() {
+        let without_a_range = [1, 1, 0, ABSENT, ABSENT, ABSENT, ABSENT, ABSENT, ABSENT, ABSENT, 0];
+        let unpacked = unpack_diagnostics("m", &without_a_range).expect("rows");
+        assert_eq!((unpacked.items.len(), unpacked.incomplete), (0, vec![0]));
 
+        let check = |cells: &[u32]| unpack_diagnostics("m", cells).expect_err("junk").0;
         assert_eq!(check(&[1, 1, 0, 1, 2, 3, 4, ABSENT, ABSENT, ABSENT, ABSENT]), "a string that is not there");
-        let without_a_range = [1, 1, 0, ABSENT, ABSENT, ABSENT, ABSENT, 0, ABSENT, ABSENT, 0];
-        assert_eq!(check(&without_a_range), "a coordinate that is too large");
+        let half_a_range = [1, 1, 0, 1, 2, ABSENT, ABSENT, 0, ABSENT, ABSENT, 0];
+        assert_eq!(check(&half_a_range), "a coordinate that is too large");
+    }
+
+    #[test]
+    fn a_location_or_a_target_without_a_range_is_counted() {
+        let location = [1, 1, 0, ABSENT, ABSENT, ABSENT, ABSENT];
+        let unpacked = unpack_locations("m", &location).expect("rows");
+        assert_eq!((unpacked.items.len(), unpacked.without_range), (0, 1));
+        let target = [1, 1, 0, ABSENT, ABSENT, ABSENT, ABSENT, ABSENT, ABSENT, ABSENT, ABSENT];
+        let unpacked = unpack_targets("m", &target).expect("rows");
+        assert_eq!((unpacked.items.len(), unpacked.without_range), (0, 1));
     }
 
     #[test]
