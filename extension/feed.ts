@@ -3,8 +3,8 @@ import type { News } from "./native.d.ts";
 
 /** How often it is looked for news. */
 const PERIOD_MILLIS = 1_000;
-/** How often if there are more than anybody can read. */
-const BUSY_PERIOD_MILLIS = 2_500;
+/** How often if there are more than anybody can read: once for each point of the chart. */
+const BUSY_PERIOD_MILLIS = 5_000;
 /** From so many calls between two looks on there are. */
 const BUSY_CALLS = 50;
 
@@ -62,7 +62,8 @@ export class Feed {
       return;
     }
     const { seen, slice, json } = source.news(this.#seen, this.#slice);
-    this.#isBusy = seen - this.#seen >= BUSY_CALLS;
+    // What was there before says nothing of how much comes in.
+    this.#isBusy = !isFresh && seen - this.#seen >= BUSY_CALLS;
     this.#seen = seen;
     this.#slice = slice;
     if (json !== this.#told) {
