@@ -19,6 +19,8 @@ export interface Way {
   readonly text: string;
   /** One sentence: what to do with it. */
   readonly next: string;
+  /** The text is a command for a shell. */
+  readonly isCommand?: true;
   /** The file that a piece goes into: of the project, or of the home folder if it begins with `~/`. */
   readonly file?: string;
   /** Where the client finds the token. Only a text of the first kind holds it. */
@@ -57,12 +59,13 @@ function claudeCode({ url, token }: Endpoint): Way[] {
   const add = `claude mcp remove --scope local ${SERVER}; claude mcp add --transport http ${SERVER} ${url} --header`;
   const next = "Run it in a terminal in the project's folder; it replaces an earlier entry.";
   return [
-    { label: "Command", text: `${add} "Authorization: Bearer ${token}"`, next, token: "inside" },
+    { label: "Command", text: `${add} "Authorization: Bearer ${token}"`, next, isCommand: true, token: "inside" },
     {
       label: "Command, token from the environment",
       // Single quotes, since Claude Code and not the shell is to look the variable up.
       text: `${add} 'Authorization: Bearer \${${TOKEN_VARIABLE}}'`,
       next,
+      isCommand: true,
       token: "variable",
     },
     {
@@ -91,6 +94,7 @@ function codex({ url, token }: Endpoint): Way[] {
       label: "Command, token from the environment",
       text: `codex mcp add ${SERVER} --url ${url} --bearer-token-env-var ${TOKEN_VARIABLE}`,
       next: "Run it in a terminal.",
+      isCommand: true,
       token: "variable",
     },
     {
@@ -182,6 +186,7 @@ function gemini({ url, token }: Endpoint): Way[] {
       label: "Command",
       text: `gemini mcp add --scope user --transport http ${SERVER} ${url} --header "Authorization: Bearer ${token}"`,
       next: "Run it in a terminal.",
+      isCommand: true,
       token: "inside",
     },
     {

@@ -115,7 +115,7 @@ async function tell(client: Client, way: Way, endpoint: Endpoint): Promise<void>
   const terminal = "Open Terminal";
   const buttons = [
     ...(needsFallback ? [turnOn] : []),
-    ...(way.next.startsWith("Run it in a terminal") ? [terminal] : []),
+    ...(way.isCommand === true ? [terminal] : []),
     ...(file === undefined ? [] : [`Open ${posix.basename(file)}`]),
     ...(way.token === "inside" ? [] : [copyToken]),
   ];

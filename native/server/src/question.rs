@@ -158,7 +158,7 @@ impl<E: Editor> Gateway<E> {
                 let opened = self.open(uri, None).await?;
                 let Believed { moment, answer: raw, belief } =
                     self.believed(&opened, stage, || editor.document_symbols(&opened.document.editor_uri)).await?;
-                whole(self.workspace(), moment, move |roots, real| {
+                whole(workspace, moment, move |roots, real| {
                     check_unmoved(&opened.document, roots, real)?;
                     document_symbols::Answer::new(&raw, belief, &opened.document.uri)
                 })
