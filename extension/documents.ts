@@ -73,14 +73,35 @@ export class Documents<D extends TextDocumentLike> {
    * somebody has changed it in the editor. When this resolves, a text that differs from the disk has been counted, so that
    * epochs read afterwards include it (D23).
    */
-  use<T>(uri: string, question: (document: D) => T | PromiseLike<T>): Promise<T> {
+  useInStep<T>(uri: string, question: (document: D) => T | PromiseLike<T>): Promise<T> {
     return this.useAsItIs(uri, async (document) => {
       await this.#inStep(document);
       return question(document);
     });
   }
 
-  /** As `use`, for a question that does not depend on the text. */
+  /**
+   * As `useInStep`, for a question that may be put twice. Nearly always the document is in step, so the question is put
+   * before that is known; what it comes to is thrown away if it is not so.
+   */
+  use<T>(uri: string, question: (document: D) => Promise<T>): Promise<T> {
+    return this.useAsItIs(uri, async (document) => {
+      // As it is before the question: what is taken over while that runs is a text that it may not have been about.
+      const stamp = this.#stamps.get(document);
+      if (stamp !== undefined && !document.isDirty) {
+        const early = question(document);
+        // Nobody waits for it while the disk is looked at.
+        early.catch(() => {});
+        if (stamp === (await this.#host.stampOnDisk(document))) {
+          return early;
+        }
+      }
+      await this.#inStep(document);
+      return question(document);
+    });
+  }
+
+  /** As `useInStep`, for a question that does not depend on the text. */
   async useAsItIs<T>(uri: string, question: (document: D) => T | PromiseLike<T>): Promise<T> {
     this.#held.delete(uri);
     this.#held.set(uri, this.#host.now());

@@ -120,15 +120,17 @@ export class Editor {
   }
 
   async #open(request: OpenRequest): Promise<Answer> {
+    const { documents, languages } = this.#parts;
     const uri = vscode.Uri.parse(request.uri, true).toString();
     try {
-      return await this.#parts.documents.use(uri, async (document) =>
+      return await documents.use(uri, async (document) =>
         packOpen({
           lineCount: document.lineCount,
           lineLength: lengthOfLine(document, request.line),
           language: document.languageId,
-          tells: await this.#parts.languages.tells(document.languageId),
           shown: tabsOf(document).length > 0,
+          tells: await languages.tells(document.languageId),
+          ready: await languages.readyAtOnce(document),
         }),
       );
     } catch (error) {
@@ -148,7 +150,7 @@ export class Editor {
   #documentDiagnostics(request: DocumentRequest): Promise<Answer> {
     const { documents, languages, analysis, tabs } = this.#parts;
     const uri = vscode.Uri.parse(request.uri, true).toString();
-    return documents.use(uri, async (document) => {
+    return documents.useInStep(uri, async (document) => {
       const now = await languages.diagnostics(document);
       if (now === undefined) {
         const published = async (isShown: boolean, unexpected?: number): Promise<Answer> => {

@@ -1,5 +1,9 @@
 import type * as vscode from "vscode";
 import type { Analysis } from "./analysis.ts";
+import type { Clock } from "./clock.ts";
+
+/** What takes longer to show that it is ready is waited for by itself, so that whoever asked knows what takes so long. */
+const AT_ONCE_MS = 50;
 
 /** What is known about the extension of a family of languages. */
 export interface LanguageAdapter {
@@ -7,6 +11,8 @@ export interface LanguageAdapter {
   readonly languages: ReadonlySet<string>;
   /** Whether its extension is installed and works. */
   isUsable(): Promise<boolean>;
+  /** Whether the extension shows, asked once, that it knows the project of this open document. */
+  isReady(document: vscode.TextDocument): Promise<boolean>;
   /** Waits until the extension shows that it knows the project of this open document; false if it does not show it. */
   ready(document: vscode.TextDocument): Promise<boolean>;
   /** The document's diagnostics as they are now; undefined where only those count that are published. */
@@ -17,11 +23,13 @@ export interface LanguageAdapter {
 export class Languages {
   readonly #analysis: Analysis;
   readonly #adapters: readonly LanguageAdapter[];
+  readonly #clock: Clock;
   readonly #usable = new Map<LanguageAdapter, Promise<boolean>>();
 
-  constructor(analysis: Analysis, adapters: readonly LanguageAdapter[]) {
+  constructor(analysis: Analysis, adapters: readonly LanguageAdapter[], clock: Clock) {
     this.#analysis = analysis;
     this.#adapters = adapters;
+    this.#clock = clock;
   }
 
   /** To be called when extensions came or went. */
@@ -33,6 +41,18 @@ export class Languages {
   /** Whether the extension of the language can be asked if it is ready. Starts it to find out. */
   async tells(language: string): Promise<boolean> {
     return (await this.#adapter(language)) !== undefined;
+  }
+
+  /** Whether the extension of the language of an open document shows at once that it is ready. */
+  async readyAtOnce(document: vscode.TextDocument): Promise<boolean> {
+    const adapter = await this.#adapter(document.languageId);
+    if (adapter === undefined) {
+      return false;
+    }
+    return new Promise((resolve, reject) => {
+      const cancel = this.#clock.after(AT_ONCE_MS, () => resolve(false));
+      adapter.isReady(document).then(resolve, reject).finally(cancel);
+    });
   }
 
   /** Waits until the language of an open document is ready. False if that is only to be believed, for lack of a sign. */

@@ -52,7 +52,7 @@ export function activate(context: vscode.ExtensionContext): void {
   const analysis = new Analysis(clock);
   const tabs = new MomentaryTabs(clock, (uri) => changes.look([uri]));
   const changes = new Changes((epoch) => lifecycle.bump(epoch), documents, analysis, tabs);
-  const languages = new Languages(analysis, [new TypeScriptAdapter(clock)]);
+  const languages = new Languages(analysis, [new TypeScriptAdapter(clock)], clock);
   const warmUp = new WarmUp({
     documents,
     languages,

@@ -66,18 +66,21 @@ export interface OpenDocument {
   readonly language: string;
   /** Whether the language's extension can be asked if it is ready. */
   readonly tells: boolean;
+  /** Whether it has shown, just now, that it is ready. */
+  readonly ready: boolean;
   /** Whether an editor tab shows the document. */
   readonly shown: boolean;
 }
 
-/** What is known of an open document: a row of line count, line length, language, `tells` and `shown`. */
-export function packOpen({ lineCount, lineLength, language, tells, shown }: OpenDocument): Answer {
+/** What is known of an open document: a row of line count, line length, language, `tells`, `ready` and `shown`. */
+export function packOpen({ lineCount, lineLength, language, tells, ready, shown }: OpenDocument): Answer {
   const strings = new Strings();
   const row = Uint32Array.of(
     wholeNumber(lineCount, 0, "lineCount"),
     lineLength === undefined ? ABSENT : wholeNumber(lineLength, 0, "lineLength"),
     strings.index(language),
     Number(tells),
+    Number(ready),
     Number(shown),
   );
   return strings.answer(row);

@@ -10,6 +10,9 @@ const REQUEST = "typescript.tsserverRequest";
 /** The server that knows the whole project, and not the one that only knows the syntax of single files. */
 const SEMANTIC = { executionTarget: 0 };
 
+/** Where every document can be asked about, counted from 1. */
+const START = { line: 1, offset: 1 };
+
 const FIRST_PAUSE_MS = 50;
 const LONGEST_PAUSE_MS = 2_000;
 
@@ -48,9 +51,13 @@ export class TypeScriptAdapter implements LanguageAdapter {
     return (await vscode.commands.getCommands(true)).includes(REQUEST);
   }
 
+  async isReady(document: vscode.TextDocument): Promise<boolean> {
+    return (await answerTo("quickinfo", { file: document.uri, ...START })) !== undefined;
+  }
+
   /** Asks each time, since the server may have been started anew, or the project have become another. */
   async ready(document: vscode.TextDocument): Promise<boolean> {
-    return (await this.#request("quickinfo", document, { line: 1, offset: 1 })) !== undefined;
+    return (await this.#request("quickinfo", document, START)) !== undefined;
   }
 
   async diagnostics(document: vscode.TextDocument): Promise<vscode.Diagnostic[] | undefined> {

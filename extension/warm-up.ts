@@ -120,7 +120,7 @@ export class WarmUp {
     for (const uri of uris) {
       try {
         if ((await stat(vscode.Uri.parse(uri, true).fsPath)).size <= MOST_BYTES) {
-          return await this.#parts.documents.use(uri, (document) => document);
+          return await this.#parts.documents.useInStep(uri, (document) => document);
         }
       } catch {
         // The next one will do as well.

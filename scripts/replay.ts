@@ -151,7 +151,7 @@ async function openDocument({ uri, line }: { uri: string; line?: number | null }
     return notFound();
   }
   const lineLength = lines[line ?? -1]?.length;
-  return packOpen({ lineCount: lines.length, lineLength, language: LANGUAGE, tells: true, shown: false });
+  return packOpen({ lineCount: lines.length, lineLength, language: LANGUAGE, tells: true, ready: true, shown: false });
 }
 
 /** The lines of a text file; undefined if there is none, or something that is not text. */

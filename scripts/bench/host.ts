@@ -85,7 +85,14 @@ async function resident(): Promise<number> {
 async function ask(question: number): Promise<Native.Answer> {
   switch (question) {
     case QUESTION.open:
-      return packOpen({ lineCount: 1000, lineLength: 1000, language: "typescript", tells: true, shown: false });
+      return packOpen({
+        lineCount: 1000,
+        lineLength: 1000,
+        language: "typescript",
+        tells: true,
+        ready: true,
+        shown: false,
+      });
     case QUESTION.ready:
       return packReady(true);
     case QUESTION.mainDocuments:

@@ -32,6 +32,8 @@ class FakeEditor {
   reads = 0;
   /** How often it was looked whether a file was written. */
   looks = 0;
+  /** What the next look at a file waits for before it tells what it saw. */
+  #look: Promise<void> | undefined;
   /** What a document's text is when it is opened, if not that of the disk. */
   text: string | undefined;
   /** Whether that is one that nobody has saved. */
@@ -58,7 +60,11 @@ class FakeEditor {
       },
       stampOnDisk: async (document) => {
         this.looks++;
-        return this.disk.get(document.uri.toString());
+        const text = this.disk.get(document.uri.toString());
+        const look = this.#look;
+        this.#look = undefined;
+        await look;
+        return text;
       },
       ...this.clock,
     },
@@ -66,6 +72,15 @@ class FakeEditor {
       this.bumps++;
     },
   );
+
+  /** Has the next look at a file end only when what this returns is called. */
+  holdLook(): () => void {
+    let end = (): void => {};
+    this.#look = new Promise((resolve) => {
+      end = resolve;
+    });
+    return () => end();
+  }
 
   /** Somebody opens the document. */
   show(uri: string): FakeDocument {
@@ -98,7 +113,7 @@ class FakeEditor {
   }
 
   ask(uri: string): Promise<string> {
-    return this.documents.use(uri, (document) => document.getText());
+    return this.documents.use(uri, async (document) => document.getText());
   }
 }
 
@@ -155,7 +170,7 @@ test("a document that was closed is asked for again, and so is one whose close i
 test("an open by the gateway counts if the text differs from the disk, before the question is answered", async () => {
   editor.text = "one\ntwo and a half\n";
   editor.isBackup = true;
-  const bumps = await editor.documents.use(A, () => editor.bumps);
+  const bumps = await editor.documents.useInStep(A, () => editor.bumps);
   assert.equal(bumps, 1);
   editor.clock.time += HELD_FOR_MS;
   editor.close(A);
@@ -164,7 +179,7 @@ test("an open by the gateway counts if the text differs from the disk, before th
 
 test("an open and a close by the gateway count if the document is dirty, whatever its text", async () => {
   editor.isBackup = true;
-  assert.equal(await editor.documents.use(A, () => editor.bumps), 1);
+  assert.equal(await editor.documents.use(A, async () => editor.bumps), 1);
 
   editor = new FakeEditor();
   editor.disk.set(A, "one\ntwo\n");
@@ -198,7 +213,7 @@ test("a close by the gateway counts if the text has come to differ from the disk
 
 test("an open by somebody while the gateway asks about another document counts", async () => {
   editor.disk.set("file:///w/b.ts", "b");
-  await editor.documents.use(A, () => editor.show("file:///w/b.ts"));
+  await editor.documents.use(A, async () => editor.show("file:///w/b.ts"));
   assert.equal(editor.bumps, 1);
 });
 
@@ -315,6 +330,61 @@ test("a change that comes while the file is being read is not missed", async () 
   const asked = editor.ask(A);
   editor.change(A, "three\n");
   assert.equal(await asked, "three\n");
+});
+
+test("a question that may be put twice does not wait for the look at the disk, and counts only after it", async () => {
+  await editor.ask(A);
+  const endLook = editor.holdLook();
+  const seen: string[] = [];
+  const answered = editor.documents.use(A, async (document) => seen.push(document.getText()));
+  let isAnswered = false;
+  answered.then(() => {
+    isAnswered = true;
+  });
+  await settled();
+  assert.deepEqual(seen, ["one\ntwo\n"]);
+  assert.equal(isAnswered, false);
+
+  endLook();
+  assert.equal(await answered, 1, "It was put once.");
+});
+
+test("a question that must not be put twice waits for the new text", async () => {
+  await editor.ask(A);
+  editor.disk.set(A, "three\n");
+  const seen: string[] = [];
+  const answered = editor.documents.useInStep(A, (document) => seen.push(document.getText()));
+  await settled();
+  assert.deepEqual(seen, []);
+  editor.change(A, "three\n");
+  assert.equal(await answered, 1);
+  assert.deepEqual(seen, ["three\n"]);
+});
+
+test("what was asked about an old text does not count, even if somebody has seen the new one before the look ends", async () => {
+  await editor.ask(A);
+  editor.disk.set(A, "three\n");
+  const endLook = editor.holdLook();
+  const early = editor.ask(A);
+  await settled();
+  editor.change(A, "three\n");
+  assert.equal(await editor.ask(A), "three\n");
+  endLook();
+  assert.equal(await early, "three\n");
+});
+
+test("a question that fails about an old text is put again about the new one", async () => {
+  await editor.ask(A);
+  editor.disk.set(A, "three\n");
+  const answered = editor.documents.use(A, async (document) => {
+    if (document.getText() !== "three\n") {
+      throw new Error("there is no such place in the old text");
+    }
+    return "found";
+  });
+  await settled();
+  editor.change(A, "three\n");
+  assert.equal(await answered, "found");
 });
 
 test("after 10 s without the new text the question fails, and says why", async () => {

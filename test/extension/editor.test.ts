@@ -23,10 +23,17 @@ const start = { line: 1, character: 2 };
 const range = { start, end: start };
 const place = { uri: TEXT, line: 3, character: 4 };
 
+/** How long the adapter takes to say once whether it is ready. */
+let showing: Promise<void> | undefined;
+
 /** Of TypeScript, once `adapted` holds what it answers. */
 const adapter: LanguageAdapter = {
   languages: new Set(["typescript"]),
   isUsable: async () => adapted.length > 0,
+  isReady: async () => {
+    await showing;
+    return adapted[0]?.ready ?? false;
+  },
   ready: async () => adapted[0]?.ready ?? false,
   diagnostics: async () => adapted[0]?.diagnostics as [] | undefined,
 };
@@ -46,7 +53,8 @@ beforeEach(() => {
   clock = new FakeClock();
   analysis = new Analysis(clock);
   adapted = [];
-  languages = new Languages(analysis, [adapter]);
+  showing = undefined;
+  languages = new Languages(analysis, [adapter], clock);
   // The clock stands still while a real disk is looked at, and what waits for both would wait for ever.
   const open = (uri: string) =>
     workspace.openTextDocument(URI.parse(uri)) as unknown as ReturnType<typeof documentHost.open>;
@@ -149,26 +157,34 @@ test("a document is opened with or without a line to look at", async () => {
     return [...cells].slice(2);
   };
 
-  assert.deepEqual(await open({ line: 1 }), [2, 6, 0, 0, 0]);
-  assert.deepEqual(await open({ line: 0 }), [2, 0, 0, 0, 0]);
-  assert.deepEqual(await open({ line: 2 }), [2, ABSENT, 0, 0, 0]);
-  assert.deepEqual(await open({}), [2, ABSENT, 0, 0, 0]);
+  assert.deepEqual(await open({ line: 1 }), [2, 6, 0, 0, 0, 0]);
+  assert.deepEqual(await open({ line: 0 }), [2, 0, 0, 0, 0, 0]);
+  assert.deepEqual(await open({ line: 2 }), [2, ABSENT, 0, 0, 0, 0]);
+  assert.deepEqual(await open({}), [2, ABSENT, 0, 0, 0, 0]);
 });
 
-test("an open document says whether its language tells when it is ready, and whether a tab shows it", async () => {
-  const facts = async () => [...(await ask(QUESTION.open, { uri: TEXT })).cells].slice(-2);
+test("an open document says whether its language tells when it is ready, and is, and whether a tab shows it", async () => {
+  const facts = async () => [...(await ask(QUESTION.open, { uri: TEXT })).cells].slice(-3);
 
   const older = URI.parse("git:/w/a.ts");
   editor.tabs.push(tabOf(new TabInputText(URI.parse("file:///w/b.ts"))), tabOf(new TabInputTextDiff(FILE, older)));
-  assert.deepEqual(await facts(), [0, 0]);
+  assert.deepEqual(await facts(), [0, 0, 0]);
   editor.tabs.push(tabOf(new TabInputTextDiff(older, FILE)));
-  assert.deepEqual(await facts(), [0, 1]);
+  assert.deepEqual(await facts(), [0, 0, 1]);
   editor.tabs = [tabOf(new TabInputText(FILE))];
-  assert.deepEqual(await facts(), [0, 1]);
+  assert.deepEqual(await facts(), [0, 0, 1]);
 
   adapted.push({});
   languages.extensionsChanged();
-  assert.deepEqual(await facts(), [1, 1]);
+  assert.deepEqual(await facts(), [1, 0, 1]);
+  adapted = [{ ready: true }];
+  assert.deepEqual(await facts(), [1, 1, 1]);
+  assert.equal(clock.timers, 0);
+
+  showing = new Promise(() => {});
+  const opened = facts();
+  await clock.pass(50);
+  assert.deepEqual(await opened, [1, 0, 1], "Opening a document does not wait until its language has started.");
 });
 
 test("a language is ready when its adapter says so, and without one when its diagnostics have come to rest", async () => {

@@ -24,6 +24,7 @@ let onAsked: (isReady: () => void) => void;
 const adapter: LanguageAdapter = {
   languages: new Set(["typescript"]),
   isUsable: async () => true,
+  isReady: async () => false,
   ready: () => new Promise((resolve) => onAsked(() => resolve(true))),
   diagnostics: async () => undefined,
 };
@@ -48,7 +49,7 @@ beforeEach(() => {
   const analysis = new Analysis(clock);
   warmUp = new WarmUp({
     documents: new Documents({ ...documentHost, ...clock, stampOnDisk: async () => undefined }, () => {}),
-    languages: new Languages(analysis, [adapter]),
+    languages: new Languages(analysis, [adapter], clock),
     show: (languages) => {
       shown += `[${languages.join()}]`;
     },

@@ -150,7 +150,14 @@ function ask(question: number, request: string): Promise<Native.Answer> {
   switch (question) {
     case QUESTION.open:
       return Promise.resolve(
-        packOpen({ lineCount: 1000, lineLength: 1000, language: "typescript", tells: true, shown: false }),
+        packOpen({
+          lineCount: 1000,
+          lineLength: 1000,
+          language: "typescript",
+          tells: true,
+          ready: false,
+          shown: false,
+        }),
       );
     case QUESTION.ready:
       return Promise.resolve(packReady(true));

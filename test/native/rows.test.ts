@@ -62,7 +62,7 @@ function range(startLine: number, startCharacter: number, endLine: number, endCh
   return { start: new Position(startLine, startCharacter), end: new Position(endLine, endCharacter) };
 }
 
-const OPEN = { lineCount: 7, lineLength: undefined, language: "python", tells: false, shown: false };
+const OPEN = { lineCount: 7, lineLength: undefined, language: "python", tells: false, ready: false, shown: false };
 
 const PACKERS = {
   locations: packLocations,
@@ -117,12 +117,13 @@ test("a target is a location or a link, and a link's selection may be absent", (
   );
 });
 
-test("an open document is its number of lines, the length of one of them, its language, and two facts about it", () => {
+test("an open document is its number of lines, the length of one of them, its language, and three facts about it", () => {
   const { outcome, text, cells } = packOpen({ ...OPEN, lineLength: 3, tells: true });
 
   assert.deepEqual([outcome, text], [0, "python"]);
-  assert.deepEqual([...cells], [1, 6, 7, 3, 0, 1, 0]);
-  assert.deepEqual([...packOpen({ ...OPEN, shown: true }).cells], [1, 6, 7, ABSENT, 0, 0, 1]);
+  assert.deepEqual([...cells], [1, 6, 7, 3, 0, 1, 0, 0]);
+  assert.deepEqual([...packOpen({ ...OPEN, ready: true }).cells], [1, 6, 7, ABSENT, 0, 0, 1, 0]);
+  assert.deepEqual([...packOpen({ ...OPEN, shown: true }).cells], [1, 6, 7, ABSENT, 0, 0, 0, 1]);
 });
 
 test("a language that was seen to be ready is told from one that is only believed to be", () => {

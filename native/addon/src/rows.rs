@@ -18,10 +18,10 @@ const ABSENT: u32 = u32::MAX;
 pub(crate) struct Malformed(pub(crate) &'static str);
 
 /// Unpacks what is known of an open document: its number of lines, the length of one of them, its language, whether that
-/// tells when it is ready, and whether the document is in a tab.
+/// tells when it is ready and has just done so, and whether the document is in a tab.
 pub(crate) fn unpack_open(text: &str, cells: &[u32]) -> Result<OpenDocument, Malformed> {
-    let (strings, rows) = split::<5>(text, cells)?;
-    let [[line_count, line_length, language, tells, shown]] = rows else {
+    let (strings, rows) = split::<6>(text, cells)?;
+    let [[line_count, line_length, language, tells, ready, shown]] = rows else {
         return Err(Malformed("not exactly one document"));
     };
     let line_count = coordinate(*line_count)?;
@@ -32,6 +32,7 @@ pub(crate) fn unpack_open(text: &str, cells: &[u32]) -> Result<OpenDocument, Mal
         line_count,
         line_length: optional(*line_length).map(coordinate).transpose()?,
         language: self::language(*language, *tells, &strings)?,
+        ready: flag(*ready)?,
         shown: flag(*shown)?,
     })
 }
@@ -403,12 +404,13 @@ mod tests {
 
     #[test]
     fn an_open_document_has_lines() {
-        let open = |line_length, tells, shown| {
+        let open = |line_length, tells, ready, shown| {
             let language = Language { id: "ts".to_owned(), tells };
-            Ok(OpenDocument { line_count: 7, line_length, language, shown })
+            Ok(OpenDocument { line_count: 7, line_length, language, ready, shown })
         };
-        assert_eq!(unpack_open("ts", &[1, 2, 7, 3, 0, 1, 0]), open(Some(3), true, false));
-        assert_eq!(unpack_open("ts", &[1, 2, 7, ABSENT, 0, 0, 1]), open(None, false, true));
+        assert_eq!(unpack_open("ts", &[1, 2, 7, 3, 0, 1, 0, 0]), open(Some(3), true, false, false));
+        assert_eq!(unpack_open("ts", &[1, 2, 7, 3, 0, 1, 1, 0]), open(Some(3), true, true, false));
+        assert_eq!(unpack_open("ts", &[1, 2, 7, ABSENT, 0, 0, 0, 1]), open(None, false, false, true));
     }
 
     #[test]
@@ -458,10 +460,13 @@ mod tests {
         let check = |text, cells: &[u32]| unpack_open(text, cells).expect_err("junk").0;
 
         assert_eq!(check("ts", &[1, 2]), "not exactly one document");
-        assert_eq!(check("ts", &[1, 2, 7, 3, 0, 1, 0, 7, 3, 0, 1, 0]), "not exactly one document");
-        assert_eq!(check("ts", &[1, 2, 0, ABSENT, 0, 0, 1]), "a document without lines");
-        assert_eq!(check("ts", &[1, 2, 7, MAX_COORDINATE + 1, 0, 1, 0]), "a coordinate that is too large");
-        assert_eq!(check("", &[0, 7, 3, ABSENT, 0, 0]), "a string that is not there");
-        assert_eq!(check("ts", &[1, 2, 7, 3, 0, 1, 2]), "a flag that is neither 0 nor 1");
+        assert_eq!(check("ts", &[1, 2, 7, 3, 0, 1, 0, 0, 7, 3, 0, 1, 0, 0]), "not exactly one document");
+        assert_eq!(check("ts", &[1, 2, 0, ABSENT, 0, 0, 0, 1]), "a document without lines");
+        assert_eq!(check("ts", &[1, 2, 7, MAX_COORDINATE + 1, 0, 1, 0, 0]), "a coordinate that is too large");
+        assert_eq!(check("", &[0, 7, 3, ABSENT, 0, 0, 0]), "a string that is not there");
+        for flags in [[2, 0, 0], [1, 2, 0], [1, 0, 2]] {
+            let cells = [&[1, 2, 7, 3, 0][..], &flags].concat();
+            assert_eq!(check("ts", &cells), "a flag that is neither 0 nor 1", "{flags:?}");
+        }
     }
 }

@@ -189,8 +189,9 @@ impl Editor for Scripted {
     async fn open(&self, uri: &str, line: Option<u32>) -> Result<OpenDocument, EditorError> {
         self.script(|script| script.asked_about.insert(uri.to_owned()));
         let line_length = line.and_then(|line| [10, 20].get(line as usize).copied());
-        let shown = self.script(|script| script.shown);
-        Ok(OpenDocument { line_count: 2, line_length, language: self.language(), shown })
+        let language = self.language();
+        let (ready, shown) = self.script(|script| (language.tells && !script.assumed, script.shown));
+        Ok(OpenDocument { line_count: 2, line_length, language, ready, shown })
     }
 
     async fn ready(&self, _: &str) -> Result<Readiness, EditorError> {

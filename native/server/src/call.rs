@@ -46,6 +46,8 @@ pub(crate) struct Opened {
     pub(crate) moment: Moment,
     pub(crate) document: Document,
     pub(crate) language: Language,
+    /// Whether the language has shown that it is ready when the document was opened.
+    pub(crate) ready: bool,
     /// Whether it is in an editor tab.
     pub(crate) shown: bool,
 }
@@ -176,8 +178,8 @@ impl<E: Editor> Gateway<E> {
             if let Some(position) = position {
                 position.check(opened.line_count, opened.line_length)?;
             }
-            let OpenDocument { language, shown, .. } = opened;
-            return Ok(Opened { moment, document, language, shown });
+            let OpenDocument { language, ready, shown, .. } = opened;
+            return Ok(Opened { moment, document, language, ready, shown });
         }
     }
 

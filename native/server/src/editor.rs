@@ -31,6 +31,8 @@ pub struct OpenDocument {
     pub line_length: Option<u32>,
     /// The language it is written in.
     pub language: Language,
+    /// Whether the language's extension has shown, just now, that it is ready. If not, it may be about to.
+    pub ready: bool,
     /// Whether it is in an editor tab, where extensions report on it that report only on what is shown.
     pub shown: bool,
 }

@@ -225,9 +225,9 @@ impl<E: Editor> Gateway<E> {
     /// language that is ready.
     async fn document_diagnostics(&self, opened: &Opened, stage: &Stage) -> Result<(Moment, Canonical), ToolError> {
         let Opened { document, language, .. } = opened;
-        let mut ready = self.is_known_ready(language);
+        let mut ready = opened.ready || self.is_known_ready(language);
         loop {
-            if language.tells {
+            if language.tells && !ready {
                 self.await_ready(&document.editor_uri, language, stage).await?;
                 ready = true;
             }

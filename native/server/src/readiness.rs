@@ -87,8 +87,9 @@ impl<E: Editor> Gateway<E> {
     /// Asks about a document until the answer can be believed.
     ///
     /// Where the language's extension tells when it is ready, it is asked then, each time, since it may have started
-    /// anew. Any other language is ready for good once two answers, some time apart, were equal and not empty, or the
-    /// editor has seen a sign of it; without either, its answers are believed after a while, unconfirmed.
+    /// anew; nearly always it has told that when the document was opened. Any other language is ready for good once two
+    /// answers, some time apart, were equal and not empty, or the editor has seen a sign of it; without either, its
+    /// answers are believed after a while, unconfirmed.
     pub(crate) async fn believed<T, F>(
         &self,
         opened: &Opened,
@@ -99,7 +100,7 @@ impl<E: Editor> Gateway<E> {
         T: Findings,
         F: Future<Output = Result<T, EditorError>>,
     {
-        let belief = if self.is_known_ready(&opened.language) {
+        let belief = if opened.ready || self.is_known_ready(&opened.language) {
             Belief::Confirmed
         } else if opened.language.tells {
             self.await_ready(&opened.document.editor_uri, &opened.language, stage).await?

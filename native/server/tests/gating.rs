@@ -161,7 +161,7 @@ impl Editor for Spy {
         }
         self.note(uri);
         let language = Language { id: "a".to_owned(), tells: true };
-        Ok(OpenDocument { line_count: 1, line_length: line.map(|_| 6), language, shown: true })
+        Ok(OpenDocument { line_count: 1, line_length: line.map(|_| 6), language, ready: true, shown: true })
     }
 
     async fn ready(&self, _: &str) -> Result<Readiness, EditorError> {

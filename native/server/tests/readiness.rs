@@ -94,6 +94,22 @@ async fn a_language_that_tells_when_it_is_ready_is_not_asked_before() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_language_that_shows_that_it_is_ready_as_the_document_is_opened_is_not_asked_whether_it_is() {
+    let bench = cold();
+    bench.refer_to([1]);
+    bench.publish([("a.ts", &[3][..])]);
+    bench.editor.set(|answers| answers.ready_at_once = true);
+
+    assert_eq!(bench.references().await, Ok((1, "Returned 1 reference.".to_owned())));
+    assert_eq!(bench.diagnostics().await.expect("an answer")["diagnostics"][0]["range"]["start"]["line"], 3);
+
+    // It has started anew since.
+    bench.editor.set(|answers| answers.ready_at_once = false);
+    assert_eq!(bench.references().await, Err(ToolError::WarmingUp));
+    assert_eq!(bench.diagnostics().await, Err(ToolError::WarmingUp));
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_language_that_tells_is_waited_for_again_when_it_has_started_anew() {
     let bench = cold();
     bench.refer_to([1]);

@@ -46,6 +46,8 @@ pub(crate) struct Answers {
     pub(crate) readiness: watch::Sender<Option<Readiness>>,
     /// Whether the language's extension tells nothing of itself.
     pub(crate) silent: bool,
+    /// Whether the language's extension shows that it is ready as soon as a document is opened.
+    pub(crate) ready_at_once: bool,
     /// Whether the documents are in tabs.
     pub(crate) shown: bool,
     /// The documents that were opened, with the line asked about.
@@ -95,8 +97,8 @@ impl Editor for StandIn {
         });
         self.let_happen(meanwhile).await;
         let line_length = line.and_then(|line| [10, 20].get(line as usize).copied());
-        let (language, shown) = self.set(|answers| (answers.language(), answers.shown));
-        Ok(OpenDocument { line_count: 2, line_length, language, shown })
+        let (language, ready, shown) = self.set(|answers| (answers.language(), answers.ready_at_once, answers.shown));
+        Ok(OpenDocument { line_count: 2, line_length, language, ready, shown })
     }
 
     async fn ready(&self, _: &str) -> Result<Readiness, EditorError> {
