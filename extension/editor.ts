@@ -81,7 +81,7 @@ export class Editor {
     this.#parts = parts;
   }
 
-  /** The callback that crosses the boundary. It has to be an async function: a bare thenable is refused there. */
+  /** Answers one question. */
   readonly ask = async (kind: number, request: string): Promise<Answer> => {
     switch (kind) {
       case QUESTION.open:

@@ -20,6 +20,7 @@ import { Lifecycle, type State } from "./lifecycle.ts";
 import { Log, nameOf } from "./log.ts";
 import { Pause } from "./pause.ts";
 import { Ports } from "./ports.ts";
+import { carryQuestions } from "./questions.ts";
 import { complain, whyNot } from "./remedies.ts";
 import { Sight } from "./sight.ts";
 import { Status } from "./status.ts";
@@ -99,8 +100,9 @@ export function activate(context: vscode.ExtensionContext): void {
     target: () => target.read(),
     start: async ({ wish, ...options }) => {
       const { candidates, last } = await ports.find(wish);
-      const { Gateway } = loadAddon(installed.folder);
-      const gateway = await Gateway.start({ ...options, ports: candidates }, editor.ask, (levels, lines) =>
+      const native = loadAddon(installed.folder);
+      const ask = carryQuestions(editor.ask, native);
+      const gateway = await native.Gateway.start({ ...options, ports: candidates }, ask, (levels, lines) =>
         log.fromAddon(levels, lines),
       );
       try {

@@ -3,8 +3,13 @@
 
 /** A running gateway. It runs until `stop`, or the end of the process, which it does not put off. */
 export declare class Gateway {
-  /** Starts a gateway and resolves once it listens. Rejects with one sentence for a person if it cannot. */
-  static start(options: GatewayOptions, ask: (question: number, request: string) => Promise<Answer>, log: (levels: Array<number>, lines: Array<string>) => void): Promise<Gateway>
+  /**
+   * Starts a gateway and resolves once it listens. Rejects with one sentence for a person if it cannot.
+   *
+   * `ask` is called for each question, perhaps before this resolves, and owes it one call of `answerQuestion` or
+   * `failQuestion` with its id, at once or later. What it throws fails the question; what it returns is not looked at.
+   */
+  static start(options: GatewayOptions, ask: (id: number, question: number, request: string) => void, log: (levels: Array<number>, lines: Array<string>) => void): Promise<Gateway>
   /** The port of 127.0.0.1 that it listens on. */
   get port(): number
   /**
@@ -29,7 +34,7 @@ export declare class Gateway {
   stop(): Promise<void>
 }
 
-/** What the callback resolves to. */
+/** What answers a question. */
 export interface Answer {
   /** 0: answered; 1: nothing in the editor answers this question for this document; 2: there is no such document. */
   outcome: number
@@ -38,6 +43,15 @@ export interface Answer {
   /** How many strings there are, the UTF-16 length of each, then the rows. */
   cells: Uint32Array
 }
+
+/**
+ * Answers a question. An answer to one that nobody waits for any more is dropped. Throws if the answer is malformed, and
+ * the question goes on waiting.
+ */
+export declare function answerQuestion(id: number, answer: Answer): void
+
+/** Ends a question that has no answer, unless nobody waits for one any more. The reason is logged, and told to no client. */
+export declare function failQuestion(id: number, reason: string): void
 
 /** What a gateway needs to know. `Gateway.configure` changes what can change while it runs. */
 export interface GatewayOptions {

@@ -21,7 +21,9 @@ interface Rule {
 
 const EDITOR = "extension/editor.ts";
 const TYPESCRIPT = "extension/typescript.ts";
-const TESTED_ALONE = ["check-report", "clients", "own-client", "rows"].map((name) => `extension/${name}.ts`);
+const TESTED_ALONE = ["check-report", "clients", "own-client", "questions", "rows"].map(
+  (name) => `extension/${name}.ts`,
+);
 
 const RULES: readonly Rule[] = [
   {

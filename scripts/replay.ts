@@ -12,6 +12,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type * as Native from "../extension/native.d.ts";
 import { portCandidates } from "../extension/ports.ts";
+import { carryQuestions } from "../extension/questions.ts";
 import {
   noProvider,
   noted,
@@ -70,7 +71,7 @@ async function run(options: Native.GatewayOptions): Promise<void> {
   }
   const native: typeof Native = createRequire(import.meta.url)(addonFile);
   try {
-    gateway = await native.Gateway.start(options, answer, (levels, lines) => {
+    gateway = await native.Gateway.start(options, carryQuestions(answer, native), (levels, lines) => {
       for (const [index, line] of lines.entries()) {
         say(`[${LOG_LEVELS[levels[index] ?? 0]}] ${line}`);
       }

@@ -4,6 +4,7 @@
 import { createRequire } from "node:module";
 import { setTimeout } from "node:timers/promises";
 import type * as Native from "../../extension/native.d.ts";
+import { carryQuestions } from "../../extension/questions.ts";
 import {
   noProvider,
   packDiagnostics,
@@ -55,7 +56,7 @@ process.on("disconnect", () => process.exit(0));
 async function obey(name: keyof Commands, argument: never): Promise<unknown> {
   switch (name) {
     case "start":
-      gateway = await native.Gateway.start(argument, ask, () => {});
+      gateway = await native.Gateway.start(argument, carryQuestions(ask, native), () => {});
       return gateway.port;
     case "workspace":
       return setWorkspace(argument);

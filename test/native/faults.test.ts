@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { AddonProcess, temporaryFolder } from "./addon-process.ts";
 import { Client, type Outcome } from "./client.ts";
-import { JUNK, JUNK_BY_TOOL } from "./junk.ts";
+import { FAULTY_CALLBACKS, JUNK, JUNK_BY_TOOL } from "./junk.ts";
 import { RawConnection, requestOf } from "./raw-connection.ts";
 
 const CAP_EXCEEDED = "MCP_LSP_GATEWAY/CAP_EXCEEDED";
@@ -33,6 +33,7 @@ test("ten thousand calls that go wrong leave no memory, no file and no connectio
   const { uri } = addon.place;
   const faults = [
     ...Object.keys(JUNK).map((junk) => ({ junk })),
+    ...Object.keys(FAULTY_CALLBACKS).map((callback) => ({ callback })),
     { fails: "as the test wants it" },
     { says: "no provider" } as const,
     { says: "not found" } as const,

@@ -8,7 +8,8 @@ import { type TestContext, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { AddonProcess, temporaryFolder, urlOf } from "./addon-process.ts";
 import { Client, type Outcome } from "./client.ts";
-import { JUNK } from "./junk.ts";
+import type { Behaviour } from "./host.ts";
+import { ANSWERS, FAULTY_CALLBACKS, JUNK, ODD_CALLBACKS } from "./junk.ts";
 
 /** Far longer than anything here takes, far shorter than the time limit of a call that nothing ends. */
 const PROMPTLY_MS = 1_500;
@@ -73,17 +74,64 @@ test("whatever the callback does instead of answering is a clean error, and the 
   const [addon, client] = await AddonProcess.serve(t);
   const { uri } = addon.place;
 
-  for (const junk of Object.keys(JUNK)) {
-    await t.test(junk, async () => {
-      await addon.command("behave", { junk });
-      const outcome = await client.references(addon.place);
+  const faults = [
+    ...Object.keys(JUNK).map((junk) => ({ junk })),
+    ...Object.keys(FAULTY_CALLBACKS).map((callback) => ({ callback })),
+  ];
+  for (const [line, fault] of faults.entries()) {
+    await t.test(Object.values(fault).join(), async () => {
+      // No two ask the same, so that none waits for the answer that another never gets.
+      const place = { uri, position: { line, character: 0 } };
+      await addon.command("behave", fault);
+      const outcome = await client.references(place);
       assert.equal(codeOf(outcome), "MCP_LSP_GATEWAY/INTERNAL");
       assert.match(outcome.error?.message ?? "", /^A language extension in the editor failed to answer; /);
 
       await addon.command("behave", { items: [reference(uri, 1)] });
-      assert.equal((await client.references(addon.place)).payload?.items.length, 1);
+      assert.equal((await client.references(place)).payload?.items.length, 1);
     });
   }
+
+  assert.deepEqual((await addon.report()).uncaught, []);
+});
+
+test("an answer is an answer however it is given, and the first one counts", async (t) => {
+  const [addon, client] = await AddonProcess.serve(t);
+  // What is not in the workspace is left out, and told.
+  const summary = (await answerTo({ junk: "returns no promise" })).payload?.summary;
+  assert.match(summary, /outside/);
+
+  const ways = [
+    ...Object.keys(ANSWERS).map((junk) => ({ junk })),
+    ...Object.keys(ODD_CALLBACKS).map((callback) => ({ callback })),
+  ];
+  for (const way of ways) {
+    await t.test(Object.values(way).join(), async () => {
+      assert.equal((await answerTo(way)).payload?.summary, summary);
+    });
+  }
+
+  assert.deepEqual((await addon.report()).uncaught, []);
+
+  async function answerTo(way: Behaviour): Promise<Outcome> {
+    await addon.command("behave", way);
+    return client.references(addon.place);
+  }
+});
+
+test("an answer to a gateway that has stopped goes nowhere, and the next gateway is answered", async (t) => {
+  const [addon, client] = await AddonProcess.serve(t);
+  const answered = join(await temporaryFolder(t), "answered");
+  await addon.command("behave", { until: answered, items: [reference(addon.place.uri, 1)] });
+  const call = assert.rejects(client.references(addon.place));
+  await addon.asked();
+  await addon.command("stop", {});
+  await call;
+  const next = await addon.client(await addon.start());
+
+  await writeFile(answered, "");
+  await addon.command("behave", { items: [reference(addon.place.uri, 2)] });
+  assert.deepEqual((await next.references(addon.place)).payload?.items, [reference(addon.place.uri, 2)]);
 
   assert.deepEqual((await addon.report()).uncaught, []);
 });

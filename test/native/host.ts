@@ -8,6 +8,7 @@ import { setImmediate, setTimeout } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import type * as Native from "../../extension/native.d.ts";
+import { carryQuestions } from "../../extension/questions.ts";
 import {
   noProvider,
   notFound,
@@ -23,14 +24,16 @@ import {
   QUESTION,
 } from "../../extension/rows.ts";
 import { addonFile } from "../../scripts/layout.ts";
-import { JUNK, JUNK_BY_TOOL } from "./junk.ts";
+import { ANSWERS, FAULTY_CALLBACKS, JUNK, JUNK_BY_TOOL, ODD_CALLBACKS } from "./junk.ts";
 
 /** How the stand-in answers every question about code from now on. */
 export interface Behaviour {
   /** What providers return, in the shape that the question is about. */
   readonly items?: readonly object[];
-  /** A name from `JUNK` or `JUNK_BY_TOOL`. */
+  /** A name from `ANSWERS`, `JUNK` or `JUNK_BY_TOOL`. */
   readonly junk?: string;
+  /** A name from `FAULTY_CALLBACKS` or `ODD_CALLBACKS`. */
+  readonly callback?: string;
   /** Rejects with this message. */
   readonly fails?: string;
   /** Never answers, and tells when it was asked. */
@@ -72,9 +75,11 @@ export interface Report {
   readonly clock: number;
 }
 
-const ALL_JUNK: typeof JUNK = Object.assign({}, JUNK, ...Object.values(JUNK_BY_TOOL));
+const ALL_JUNK: typeof JUNK = Object.assign({}, ANSWERS, JUNK, ...Object.values(JUNK_BY_TOOL));
+const CALLBACKS = { ...FAULTY_CALLBACKS, ...ODD_CALLBACKS };
 
 const native: typeof Native = createRequire(import.meta.url)(addonFile);
+const carry = carryQuestions(ask, native);
 const log: { level: number; line: string }[] = [];
 const ended: string[][] = [];
 const uncaught: string[] = [];
@@ -98,7 +103,7 @@ for await (const line of createInterface({ input: process.stdin })) {
 async function obey({ command, argument }: Command): Promise<unknown> {
   switch (command) {
     case "start":
-      gateway = await native.Gateway.start(argument.options, ask, (levels, lines) => {
+      gateway = await native.Gateway.start(argument.options, callback, (levels, lines) => {
         log.push(...lines.map((line, index) => ({ level: levels[index] ?? 0, line })));
         if (logThrows) {
           throw new Error("the log is broken");
@@ -144,6 +149,15 @@ function running(): Native.Gateway {
     throw new Error("no gateway was started");
   }
   return gateway;
+}
+
+function callback(id: number, question: number, request: string): void {
+  const odd = behaviour.callback === undefined ? undefined : CALLBACKS[behaviour.callback];
+  if (odd !== undefined && question === QUESTION.references) {
+    odd(id, native);
+  } else {
+    carry(id, question, request);
+  }
 }
 
 function ask(question: number, request: string): Promise<Native.Answer> {

@@ -1,5 +1,6 @@
-// What a callback can come back with instead of an answer, by a name for each.
+// What can come back instead of an answer, by a name for each, and what can be done to the addon instead of answering it.
 
+import type * as Native from "../../extension/native.d.ts";
 import type { Answer } from "../../extension/native.d.ts";
 import {
   packDiagnostics,
@@ -16,6 +17,21 @@ const range = { start: position, end: position };
 function rows(...cells: number[]): Answer {
   return { outcome: 0, text: uri, cells: new Uint32Array(cells) };
 }
+
+function one(): Answer {
+  return rows(1, uri.length, 0, 0, 0, 0, 0);
+}
+
+/** What no async function returns, and answers as well as one. */
+export const ANSWERS: Readonly<Record<string, () => unknown>> = {
+  "returns no promise": one,
+  "returns something that is only like a promise": () => thenable((resolve) => resolve(one())),
+  "returns something like a promise that resolves twice": () =>
+    thenable((resolve) => {
+      resolve(one());
+      resolve(rows(0));
+    }),
+};
 
 /** Every one of these has to end in the same error as a provider that fails. */
 export const JUNK: Readonly<Record<string, () => unknown>> = {
@@ -38,10 +54,26 @@ export const JUNK: Readonly<Record<string, () => unknown>> = {
   "rejects with a symbol": () => Promise.reject(Symbol("rejected")),
   "rejects with nothing": () => Promise.reject(),
   "rejects with an object that cannot be looked at": () => Promise.reject(unreadable()),
-  "returns no promise": () => rows(1, uri.length, 0, 0, 0, 0, 0),
-  "returns something that is only like a promise": () => ({
-    // biome-ignore lint/suspicious/noThenProperty: this is what VS Code's own Thenable looks like.
-    then: (resolve: (answer: Answer) => void) => resolve(rows(1, uri.length, 0, 0, 0, 0, 0)),
+  "returns nothing": () => undefined,
+  "returns something like a promise that throws": () =>
+    thenable(() => {
+      throw Symbol("thrown");
+    }),
+  "returns something like a promise that rejects twice": () =>
+    thenable((_, reject) => {
+      reject(unreadable());
+      reject(undefined);
+    }),
+  "returns something that cannot even be asked if it is a promise": () => ({
+    // biome-ignore lint/suspicious/noThenProperty: whatever is awaited is asked for it.
+    get then() {
+      throw unreadable();
+    },
+  }),
+  "answers an object that throws what cannot be looked at": async () => ({
+    get outcome() {
+      throw unreadable();
+    },
   }),
   "answers nothing": async () => undefined,
   "answers null": async () => null,
@@ -115,6 +147,92 @@ export const JUNK_BY_TOOL: Readonly<Record<string, typeof JUNK>> = {
     "packs diagnostics of nobody": async () => packDiagnostics([[{ message: "m", range }]]),
   },
 };
+
+/** What a callback does that does not leave the answering to `carryQuestions`. */
+type Callback = (id: number, native: Pick<typeof Native, "answerQuestion" | "failQuestion">) => void;
+
+/** Every one of these has to end in the same error as a provider that fails. */
+export const FAULTY_CALLBACKS: Readonly<Record<string, Callback>> = {
+  "throws an error from the callback": () => {
+    throw new Error("thrown");
+  },
+  "throws a text from the callback": () => {
+    throw "thrown";
+  },
+  "throws a symbol from the callback": () => {
+    throw Symbol("thrown");
+  },
+  "throws nothing from the callback": () => {
+    throw undefined;
+  },
+  "throws from the callback what cannot be looked at": () => {
+    throw unreadable();
+  },
+  "leaves what a malformed answer throws alone": (id, { answerQuestion }) => answerQuestion(id, {} as Answer),
+  "fails, and answers then": (id, { answerQuestion, failQuestion }) => {
+    failQuestion(id, "failed");
+    answerQuestion(id, one());
+  },
+  "fails for no reason, and for a text that is none": (id, { failQuestion }) => {
+    for (const reason of [undefined, Symbol("reason"), unreadable(), "\ud800"]) {
+      try {
+        failQuestion(id, reason as never);
+      } catch {
+        // Only a text is a reason.
+      }
+    }
+  },
+};
+
+/** Every one of these has to answer its question. */
+export const ODD_CALLBACKS: Readonly<Record<string, Callback>> = {
+  "answers twice": (id, { answerQuestion }) => {
+    answerQuestion(id, one());
+    answerQuestion(id, rows(0));
+  },
+  "answers, and fails then": (id, { answerQuestion, failQuestion }) => {
+    answerQuestion(id, one());
+    failQuestion(id, "failed");
+  },
+  "answers, and throws then": (id, { answerQuestion }) => {
+    answerQuestion(id, one());
+    throw new Error("thrown");
+  },
+  "answers questions that were never asked": (id, { answerQuestion, failQuestion }) => {
+    for (const other of [id + 1_000_000, 0, -1, 0.5, Number.NaN, Number.POSITIVE_INFINITY, Number.MAX_SAFE_INTEGER]) {
+      answerQuestion(other, rows(0));
+      failQuestion(other, "failed");
+    }
+    answerQuestion(id, one());
+  },
+  "answers by an id that is no number, and then rightly": (id, { answerQuestion, failQuestion }) => {
+    for (const other of [undefined, null, String(id), BigInt(id), unreadable()]) {
+      for (const call of [() => answerQuestion(other as never, rows(0)), () => failQuestion(other as never, "no")]) {
+        try {
+          call();
+        } catch {
+          // Only a number is an id.
+        }
+      }
+    }
+    answerQuestion(id, one());
+  },
+  "answers with something malformed, and then rightly": (id, { answerQuestion }) => {
+    for (const malformed of [undefined, null, {}, unreadable(), { ...one(), cells: [0] }]) {
+      try {
+        answerQuestion(id, malformed as never);
+      } catch {
+        // As it should.
+      }
+    }
+    answerQuestion(id, one());
+  },
+};
+
+/** What VS Code's own Thenable looks like. */
+function thenable(then: (resolve: (answer: Answer) => void, reject: (reason: unknown) => void) => void): object {
+  return { then };
+}
 
 function unreadable(): object {
   return new Proxy(

@@ -110,9 +110,12 @@ struct Configuration {
 #[napi]
 impl Gateway {
     /// Starts a gateway and resolves once it listens. Rejects with one sentence for a person if it cannot.
+    ///
+    /// `ask` is called for each question, perhaps before this resolves, and owes it one call of `answerQuestion` or
+    /// `failQuestion` with its id, at once or later. What it throws fails the question; what it returns is not looked at.
     #[napi(
         factory,
-        ts_args_type = "options: GatewayOptions, ask: (question: number, request: string) => Promise<Answer>, log: (levels: Array<number>, lines: Array<string>) => void"
+        ts_args_type = "options: GatewayOptions, ask: (id: number, question: number, request: string) => void, log: (levels: Array<number>, lines: Array<string>) => void"
     )]
     pub async fn start(options: GatewayOptions, ask: Ask, log: WriteLog) -> Result<Self> {
         let ports = ports(&options.ports)?;

@@ -9,13 +9,12 @@ use gateway_core::hover::RawHovers;
 use gateway_core::location::{RawLocations, RawTargets};
 use gateway_core::symbol::{RawDocumentSymbols, RawWorkspaceSymbols};
 use gateway_server::editor::{Editor, EditorError, MainDocument, OpenDocument, Place, Readiness};
-use napi::bindgen_prelude::{FnArgs, FromNapiValue, Promise, TypeName, Uint32ArraySlice, ValueType};
-use napi::sys::{napi_env, napi_is_promise, napi_value};
-use napi::threadsafe_function::{ThreadsafeFunction, ThreadsafeFunctionCallMode};
-use napi::{Error, Status, check_status};
-use napi_derive::napi;
+use napi::Status;
+use napi::bindgen_prelude::FnArgs;
+use napi::threadsafe_function::{ThreadsafeFunction, ThreadsafeFunctionCallMode, UnknownReturnValue};
 use serde_json::json;
 
+use crate::answers::{Answer, UNANSWERED};
 use crate::rows::{self, Malformed};
 
 /// How many questions may wait for JavaScript's thread to take them.
@@ -24,63 +23,18 @@ const WAITING_QUESTIONS: usize = 64;
 /// How long to wait before a question is offered again to a thread that takes none.
 const OFFER_AGAIN_AFTER: Duration = Duration::from_millis(10);
 
-/// Asks one question; the answer comes as rows. It holds neither the process nor the editor's window alive, and it takes
-/// a bounded number of questions at once.
-pub(crate) type Ask =
-    ThreadsafeFunction<FnArgs<(u32, String)>, Promised, FnArgs<(u32, String)>, Status, false, true, WAITING_QUESTIONS>;
-
-/// The promise that the callback returned. Anything else is refused before it is touched: where a `then` is missing or is
-/// not a promise's own, looking for it leaves an exception behind that would be reported as the editor's.
-pub struct Promised(Promise<Answer>);
-
-impl FromNapiValue for Promised {
-    unsafe fn from_napi_value(env: napi_env, value: napi_value) -> napi::Result<Self> {
-        let mut is_promise = false;
-        // SAFETY: the caller vouches for `env` and `value`, and `is_promise` outlives the call.
-        check_status!(unsafe { napi_is_promise(env, value, &raw mut is_promise) })?;
-        if !is_promise {
-            return Err(Error::new(Status::InvalidArg, "the callback returned no promise"));
-        }
-        // SAFETY: as above.
-        Ok(Self(unsafe { Promise::from_napi_value(env, value) }?))
-    }
-}
-
-/// What the callback resolves to.
-#[napi(object, object_to_js = false)]
-#[derive(Debug)]
-pub struct Answer {
-    /// 0: answered; 1: nothing in the editor answers this question for this document; 2: there is no such document.
-    pub outcome: u32,
-    /// The strings of the rows, joined; nearly all of them distinct.
-    pub text: String,
-    /// How many strings there are, the UTF-16 length of each, then the rows.
-    #[napi(ts_type = "Uint32Array")]
-    pub cells: Cells,
-}
-
-/// Cells copied out of JavaScript's memory, which no other thread may read.
-#[derive(Debug)]
-pub struct Cells(Vec<u32>);
-
-impl TypeName for Cells {
-    fn type_name() -> &'static str {
-        "Uint32Array"
-    }
-
-    fn value_type() -> ValueType {
-        ValueType::Object
-    }
-}
-
-impl FromNapiValue for Cells {
-    unsafe fn from_napi_value(env: napi_env, value: napi_value) -> napi::Result<Self> {
-        // SAFETY: the caller vouches for `env` and `value`, and calls on JavaScript's thread, where nothing can write to
-        // the array while it is copied.
-        let cells = unsafe { Uint32ArraySlice::from_napi_value(env, value) }?;
-        Ok(Self(cells.to_vec()))
-    }
-}
+/// Takes one question: an id, the number of the question and the request, for which JavaScript calls `answer_question` or
+/// `fail_question` with that id. It holds neither the process nor the editor's window alive, and it takes a bounded number
+/// of questions at once.
+pub(crate) type Ask = ThreadsafeFunction<
+    FnArgs<(i64, u32, String)>,
+    UnknownReturnValue,
+    FnArgs<(i64, u32, String)>,
+    Status,
+    false,
+    true,
+    WAITING_QUESTIONS,
+>;
 
 /// The questions, by the numbers under which they cross; `QUESTION` in `extension/rows.ts` is the same table.
 #[derive(Debug, Clone, Copy)]
@@ -115,23 +69,24 @@ impl JsEditor {
         request: String,
         unpack: impl FnOnce(&str, &[u32]) -> Result<T, Malformed>,
     ) -> Result<T, EditorError> {
-        let answer = self.offer(question, request).await.map_err(|error| failed(question, error.reason))?;
+        let answer = self.offer(question, request).await.map_err(|reason| failed(question, reason))?;
         match answer.outcome {
-            0 => unpack(&answer.text, &answer.cells.0).map_err(|Malformed(what)| failed(question, what)),
+            0 => unpack(&answer.text, answer.cells.as_slice()).map_err(|Malformed(what)| failed(question, what)),
             1 => Err(EditorError::Unavailable),
             2 => Err(EditorError::NotFound),
             _ => Err(failed(question, "an outcome that is not known")),
         }
     }
 
-    /// Offers the question until JavaScript's thread takes it. A thread that is blocked takes none, and that is no fault
-    /// of a provider: the caller's time limit ends the wait.
-    async fn offer(&self, question: Question, request: String) -> napi::Result<Answer> {
+    /// Offers the question until JavaScript's thread takes it, and waits for the answer. A thread that is blocked takes
+    /// none, and that is no fault of a provider: the caller's time limit ends the wait.
+    async fn offer(&self, question: Question, request: String) -> Result<Answer, String> {
+        let waiting = UNANSWERED.wait();
         loop {
-            match self.ask.call_async_catch((question as u32, request.clone()).into()).await {
-                Ok(Promised(promise)) => return promise.await,
-                Err(error) if error.status == Status::QueueFull => tokio::time::sleep(OFFER_AGAIN_AFTER).await,
-                Err(error) => return Err(error),
+            match hand_over(&self.ask, waiting.id(), question, request.clone()) {
+                Status::Ok => return waiting.outcome().await,
+                Status::QueueFull => tokio::time::sleep(OFFER_AGAIN_AFTER).await,
+                status => return Err(format!("the question could not be handed over: {}", status.as_ref())),
             }
         }
     }
@@ -191,15 +146,25 @@ impl Editor for JsEditor {
 /// Tells JavaScript which sessions have ended, all that are remembered, and waits for nothing (D43).
 pub(crate) fn tell_sessions_ended(ask: &Ask, ended: &[String]) {
     let request = json!(ended).to_string();
-    let told = ask.call_with_return_value(
-        (Question::SessionsEnded as u32, request).into(),
-        ThreadsafeFunctionCallMode::NonBlocking,
-        // Looking at what came back is what keeps a throw from reaching the editor as an uncaught exception.
-        |_, _| Ok(()),
-    );
+    let told = hand_over(ask, UNANSWERED.next_id(), Question::SessionsEnded, request);
     if told != Status::Ok {
         tracing::warn!(status = told.as_ref(), "the ended sessions could not be handed over to be kept");
     }
+}
+
+/// Puts the question in the queue of JavaScript's thread, if there is room. If the callback throws, the question has failed.
+fn hand_over(ask: &Ask, id: i64, question: Question, request: String) -> Status {
+    ask.call_with_return_value(
+        (id, question as u32, request).into(),
+        ThreadsafeFunctionCallMode::NonBlocking,
+        // Looking at what came back is also what keeps a throw from reaching the editor as an uncaught exception.
+        move |returned, _| {
+            if let Err(error) = returned {
+                UNANSWERED.settle(id, Err(error.reason.clone()));
+            }
+            Ok(())
+        },
+    )
 }
 
 fn about(uri: &str) -> String {

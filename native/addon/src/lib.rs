@@ -1,6 +1,7 @@
 //! napi glue: starts, configures and stops the server from the extension host, asks its questions through one callback,
 //! and decides nothing.
 
+pub mod answers;
 pub mod gateway;
 pub mod js_editor;
 mod log;
