@@ -83,19 +83,13 @@ export class Editor {
 
   /** Answers one question. */
   readonly ask = async (kind: number, request: string): Promise<Answer> => {
+    const provided = PROVIDED.get(kind);
+    if (provided !== undefined) {
+      return this.#about(JSON.parse(request), provided);
+    }
     switch (kind) {
       case QUESTION.open:
         return this.#open(JSON.parse(request));
-      case QUESTION.definition:
-        return this.#at(JSON.parse(request), packTargets, "vscode.executeDefinitionProvider");
-      case QUESTION.declaration:
-        return this.#at(JSON.parse(request), packTargets, "vscode.executeDeclarationProvider");
-      case QUESTION.references:
-        return this.#at(JSON.parse(request), packLocations, "vscode.executeReferenceProvider");
-      case QUESTION.hover:
-        return this.#at(JSON.parse(request), packHovers, "vscode.executeHoverProvider");
-      case QUESTION.documentSymbols:
-        return this.#about(JSON.parse(request), packDocumentSymbols, "vscode.executeDocumentSymbolProvider");
       case QUESTION.workspaceSymbols:
         return packWorkspaceSymbols(await run("vscode.executeWorkspaceSymbolProvider", JSON.parse(request).query));
       case QUESTION.diagnostics:
@@ -120,24 +114,37 @@ export class Editor {
   }
 
   async #open(request: OpenRequest): Promise<Answer> {
-    const { documents, languages } = this.#parts;
     const uri = vscode.Uri.parse(request.uri, true).toString();
     try {
-      return await documents.use(uri, async (document) =>
-        packOpen({
-          lineCount: document.lineCount,
-          lineLength: lengthOfLine(document, request.line),
-          language: document.languageId,
-          shown: tabsOf(document).length > 0,
-          tells: await languages.tells(document.languageId),
-          ready: await languages.readyAtOnce(document),
-        }),
-      );
+      return await this.#parts.documents.use(uri, (document) => this.#opened(document, request));
     } catch (error) {
       if (error instanceof NotInStep) {
         throw error;
       }
       return notFound();
+    }
+  }
+
+  /** What is known of an open document, and what was found for the question that goes along. */
+  async #opened(document: vscode.TextDocument, request: OpenRequest): Promise<Answer> {
+    const { languages } = this.#parts;
+    const language = document.languageId;
+    const lineLength = lengthOfLine(document, request.line);
+    const facts = { lineCount: document.lineCount, lineLength, language, shown: tabsOf(document).length > 0 };
+    const tells = await languages.tells(language);
+    const ready = await languages.readyAtOnce(document);
+    const open = packOpen({ ...facts, tells, ready });
+    const provided = PROVIDED.get(request.along ?? QUESTION.open);
+    const isThere = request.line === undefined || (lineLength ?? -1) >= (request.character ?? 0);
+    if (provided === undefined || !isThere || !(ready || request.ready.includes(language))) {
+      return open;
+    }
+    try {
+      const { outcome, text, cells } = await this.#provide(document, request, provided);
+      return outcome === 0 ? { ...open, along: { text, cells } } : open;
+    } catch {
+      // It is asked again by itself, and fails again by itself.
+      return open;
     }
   }
 
@@ -171,20 +178,20 @@ export class Editor {
     });
   }
 
-  #at(place: Place, pack: Pack, command: string): Promise<Answer> {
-    return this.#about(place, pack, command, new vscode.Position(place.line, place.character));
+  /** Asks the providers of a document's language, with the document held open. */
+  #about(request: PlaceRequest, provided: Provided): Promise<Answer> {
+    const uri = vscode.Uri.parse(request.uri, true).toString();
+    return this.#parts.documents.use(uri, (document) => this.#provide(document, request, provided));
   }
 
-  /** Asks the providers of a document's language, with the document held open. */
-  async #about(request: DocumentRequest, pack: Pack, command: string, ...more: unknown[]): Promise<Answer> {
-    const uri = vscode.Uri.parse(request.uri, true);
-    return this.#parts.documents.use(uri.toString(), async (document) => {
-      const items = await run(command, uri, ...more);
-      if (Array.isArray(items) && items.length === 0 && !this.#isServed(document.languageId)) {
-        return noProvider();
-      }
-      return pack(items);
-    });
+  async #provide(document: vscode.TextDocument, request: PlaceRequest, { command, pack }: Provided): Promise<Answer> {
+    const { line, character } = request;
+    const at = line === undefined ? [] : [new vscode.Position(line, character ?? 0)];
+    const items = await run(command, document.uri, ...at);
+    if (Array.isArray(items) && items.length === 0 && !this.#isServed(document.languageId)) {
+      return noProvider();
+    }
+    return pack(items);
   }
 
   /**
@@ -198,20 +205,35 @@ export class Editor {
   }
 }
 
-type Pack = (items: unknown) => Answer;
+/** A question that the providers of a document's language answer. */
+interface Provided {
+  readonly command: string;
+  readonly pack: (items: unknown) => Answer;
+}
+
+const PROVIDED: ReadonlyMap<number, Provided> = new Map([
+  [QUESTION.definition, { command: "vscode.executeDefinitionProvider", pack: packTargets }],
+  [QUESTION.declaration, { command: "vscode.executeDeclarationProvider", pack: packTargets }],
+  [QUESTION.references, { command: "vscode.executeReferenceProvider", pack: packLocations }],
+  [QUESTION.hover, { command: "vscode.executeHoverProvider", pack: packHovers }],
+  [QUESTION.documentSymbols, { command: "vscode.executeDocumentSymbolProvider", pack: packDocumentSymbols }],
+]);
 
 interface DocumentRequest {
   readonly uri: string;
 }
 
-interface OpenRequest extends DocumentRequest {
-  /** The line whose length is wanted, if any is. */
-  readonly line?: number | null;
+interface PlaceRequest extends DocumentRequest {
+  /** Where in the document, if it is about a place. */
+  readonly line?: number;
+  readonly character?: number;
 }
 
-interface Place extends DocumentRequest {
-  readonly line: number;
-  readonly character: number;
+interface OpenRequest extends PlaceRequest {
+  /** The number of the question that goes along, if one does. */
+  readonly along?: number;
+  /** The languages that are known to be ready. */
+  readonly ready: readonly string[];
 }
 
 /** Some of VS Code's commands answer nothing at all where they found nothing. */
@@ -219,8 +241,8 @@ async function run(command: string, ...more: unknown[]): Promise<unknown> {
   return (await vscode.commands.executeCommand(command, ...more)) ?? [];
 }
 
-function lengthOfLine(document: vscode.TextDocument, line: number | null | undefined): number | undefined {
-  const isThere = line !== undefined && line !== null && line < document.lineCount;
+function lengthOfLine(document: vscode.TextDocument, line: number | undefined): number | undefined {
+  const isThere = line !== undefined && line < document.lineCount;
   return isThere ? document.lineAt(line).text.length : undefined;
 }
 

@@ -10,7 +10,11 @@ import type { Answer } from "./native.d.ts";
 
 /** The questions that the gateway asks, by the numbers under which they cross. */
 export const QUESTION = {
-  /** `{uri, line}`: open the document; answered by `packOpen`. Without a line, no line is asked about. */
+  /**
+   * `{uri, line, character, along, ready}`: open the document; answered by `packOpen`. Without a line, no place is asked
+   * about. `along` is the number of the question that goes along: if its language is among `ready`, or shows that it is
+   * ready, the rows of the answer come with it.
+   */
   open: 0,
   /** `{uri, line, character}`: answered by `packTargets`. */
   definition: 1,

@@ -83,17 +83,21 @@ async function resident(): Promise<number> {
   return process.memoryUsage.rss();
 }
 
-async function ask(question: number): Promise<Native.Answer> {
+async function ask(question: number, request: string): Promise<Native.Answer> {
   switch (question) {
-    case QUESTION.open:
-      return packOpen({
+    case QUESTION.open: {
+      const facts = {
         lineCount: 1000,
         lineLength: 1000,
         language: "typescript",
         tells: true,
         ready: true,
         shown: false,
-      });
+      };
+      const opened = packOpen(facts);
+      const { along } = JSON.parse(request);
+      return along === undefined ? opened : { ...opened, along: await ask(along, request) };
+    }
     case QUESTION.ready:
       return packReady(true);
     case QUESTION.mainDocuments:

@@ -152,7 +152,7 @@ test("nothing found is an empty answer, and no provider where no extension with 
 
 test("a document is opened with or without a line to look at", async () => {
   const open = async (request: object) => {
-    const { text, cells } = await ask(QUESTION.open, { uri: TEXT, ...request });
+    const { text, cells } = await ask(QUESTION.open, { uri: TEXT, ready: [], ...request });
     assert.equal(text, "typescript");
     return [...cells].slice(2);
   };
@@ -164,7 +164,7 @@ test("a document is opened with or without a line to look at", async () => {
 });
 
 test("an open document says whether its language tells when it is ready, and is, and whether a tab shows it", async () => {
-  const facts = async () => [...(await ask(QUESTION.open, { uri: TEXT })).cells].slice(-3);
+  const facts = async () => [...(await ask(QUESTION.open, { uri: TEXT, ready: [] })).cells].slice(-3);
 
   const older = URI.parse("git:/w/a.ts");
   editor.tabs.push(tabOf(new TabInputText(URI.parse("file:///w/b.ts"))), tabOf(new TabInputTextDiff(FILE, older)));
@@ -185,6 +185,48 @@ test("an open document says whether its language tells when it is ready, and is,
   const opened = facts();
   await clock.pass(50);
   assert.deepEqual(await opened, [1, 0, 1], "Opening a document does not wait until its language has started.");
+});
+
+test("a question that goes along is answered with the document if its language is ready", async () => {
+  const at = { uri: TEXT, line: 1, character: 6, along: QUESTION.hover, ready: [] as string[] };
+  const command = ["vscode.executeHoverProvider", FILE, new Position(1, 6)];
+  const along = async (request: object) => {
+    editor.ran = [];
+    const answer = await ask(QUESTION.open, request);
+    assert.equal(answer.outcome, 0);
+    return answer.along && [answer.along.text, ...answer.along.cells];
+  };
+  editor.answer = [{ contents: ["n"] }];
+  const found = ["n", 1, 1, ABSENT, ABSENT, ABSENT, ABSENT, ABSENT, 0];
+
+  assert.equal(await along(at), undefined, "Nothing is known of the language.");
+  assert.deepEqual(editor.ran, []);
+  assert.deepEqual(await along({ ...at, ready: ["typescript"] }), found);
+  assert.deepEqual(editor.ran, [command]);
+
+  adapted.push({ ready: true });
+  languages.extensionsChanged();
+  assert.deepEqual(await along(at), found);
+  for (const place of [{ line: 2 }, { character: 7 }]) {
+    assert.equal(await along({ ...at, ...place }), undefined);
+    assert.deepEqual(editor.ran, [], "There is no such place.");
+  }
+  const { line, character, ...whole } = { ...at, along: QUESTION.documentSymbols };
+  editor.answer = [];
+  assert.deepEqual(await along(whole), ["", 0]);
+  assert.deepEqual(editor.ran, [["vscode.executeDocumentSymbolProvider", FILE]]);
+  editor.answer = () => {
+    throw new Error("no");
+  };
+  assert.equal(await along(at), undefined, "It fails where it is asked by itself.");
+  editor.answer = [];
+  editor.languages = [];
+  asked.forgetLanguages();
+  assert.equal(await along(at), undefined, "That nobody answers is said where it is asked by itself.");
+
+  adapted = [{ ready: false }];
+  assert.equal(await along(at), undefined);
+  assert.deepEqual(editor.ran, []);
 });
 
 test("a language is ready when its adapter says so, and without one when its diagnostics have come to rest", async () => {
@@ -296,7 +338,7 @@ test("the diagnostics that an adapter knows take the place of those that are pub
 test("a document that cannot be opened is not found, and no provider is asked about it", async () => {
   const missing = "file:///w/missing.ts";
 
-  assert.equal((await ask(QUESTION.open, { uri: missing, line: 0 })).outcome, 2);
+  assert.equal((await ask(QUESTION.open, { uri: missing, line: 0, ready: [] })).outcome, 2);
   for (const question of [QUESTION.hover, QUESTION.documentSymbols]) {
     await assert.rejects(ask(question, { ...place, uri: missing }), /no such file/);
   }

@@ -39,6 +39,8 @@ export interface Behaviour {
   /** Never answers, and tells when it was asked. */
   readonly hangs?: true;
   readonly says?: "no provider" | "not found";
+  /** A document comes with `items` for the question that went along, or with rows that are none. */
+  readonly along?: "found" | "junk";
   /** Answers only after so many milliseconds. */
   readonly late?: number;
   /** Answers only once this file exists, and tells when it was asked. */
@@ -163,16 +165,7 @@ function callback(id: number, question: number, request: string): void {
 function ask(question: number, request: string): Promise<Native.Answer> {
   switch (question) {
     case QUESTION.open:
-      return Promise.resolve(
-        packOpen({
-          lineCount: 1000,
-          lineLength: 1000,
-          language: "typescript",
-          tells: true,
-          ready: false,
-          shown: false,
-        }),
-      );
+      return Promise.resolve(open(JSON.parse(request)));
     case QUESTION.ready:
       return Promise.resolve(packReady(true));
     case QUESTION.mainDocuments:
@@ -193,6 +186,37 @@ function ask(question: number, request: string): Promise<Native.Answer> {
       return behave(packDiagnostics);
     default:
       return behave(packTargets);
+  }
+}
+
+function open(request: { readonly along?: number }): Native.Answer {
+  const { items, along } = behaviour;
+  const ready = along !== undefined;
+  const opened = packOpen({
+    lineCount: 1000,
+    lineLength: 1000,
+    language: "typescript",
+    tells: true,
+    ready,
+    shown: false,
+  });
+  if (along === undefined) {
+    return opened;
+  }
+  const rows = along === "found" ? packAlong(request.along, items) : { text: "", cells: Uint32Array.of(1) };
+  return { ...opened, along: rows };
+}
+
+function packAlong(question: number | undefined, items: unknown): Native.Rows {
+  switch (question) {
+    case QUESTION.definition:
+      return packTargets(items);
+    case QUESTION.hover:
+      return packHovers(items);
+    case QUESTION.documentSymbols:
+      return packDocumentSymbols(items);
+    default:
+      throw new Error(`${question} does not go along`);
   }
 }
 

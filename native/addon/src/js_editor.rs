@@ -7,14 +7,17 @@ use std::time::Duration;
 use gateway_core::diagnostic::RawDiagnostics;
 use gateway_core::hover::RawHovers;
 use gateway_core::location::{RawLocations, RawTargets};
+use gateway_core::position::Position;
 use gateway_core::symbol::{RawDocumentSymbols, RawWorkspaceSymbols};
-use gateway_server::editor::{Editor, EditorError, MainDocument, OpenDocument, Place, Readiness};
+use gateway_server::editor::{
+    Along, Editor, EditorError, Found, MainDocument, OpenDocument, Opening, Place, Readiness,
+};
 use napi::Status;
 use napi::bindgen_prelude::FnArgs;
 use napi::threadsafe_function::{ThreadsafeFunction, ThreadsafeFunctionCallMode, UnknownReturnValue};
 use serde_json::json;
 
-use crate::answers::{Answer, UNANSWERED};
+use crate::answers::{Answer, Rows, UNANSWERED};
 use crate::rows::{self, Malformed};
 
 /// How many questions may wait for JavaScript's thread to take them.
@@ -69,9 +72,18 @@ impl JsEditor {
         request: String,
         unpack: impl FnOnce(&str, &[u32]) -> Result<T, Malformed>,
     ) -> Result<T, EditorError> {
+        self.ask_more(question, request, |Answer { text, cells, .. }| unpack(&text, cells.as_slice())).await
+    }
+
+    async fn ask_more<T>(
+        &self,
+        question: Question,
+        request: String,
+        unpack: impl FnOnce(Answer) -> Result<T, Malformed>,
+    ) -> Result<T, EditorError> {
         let answer = self.offer(question, request).await.map_err(|reason| failed(question, reason))?;
         match answer.outcome {
-            0 => unpack(&answer.text, answer.cells.as_slice()).map_err(|Malformed(what)| failed(question, what)),
+            0 => unpack(answer).map_err(|Malformed(what)| failed(question, what)),
             1 => Err(EditorError::Unavailable),
             2 => Err(EditorError::NotFound),
             _ => Err(failed(question, "an outcome that is not known")),
@@ -93,12 +105,23 @@ impl JsEditor {
 }
 
 impl Editor for JsEditor {
-    async fn open(&self, uri: &str, line: Option<u32>) -> Result<OpenDocument, EditorError> {
-        let request = match line {
-            Some(line) => json!({ "uri": uri, "line": line }),
-            None => json!({ "uri": uri }),
+    async fn open(&self, opening: Opening<'_>) -> Result<(OpenDocument, Option<Found>), EditorError> {
+        let Opening { uri, position, along, ready } = opening;
+        let mut request = json!({ "uri": uri, "ready": ready });
+        if let Some(Position { line, character }) = position {
+            request["line"] = line.into();
+            request["character"] = character.into();
+        }
+        if let Some(along) = along {
+            request["along"] = (question_of(along) as u32).into();
+        }
+        let unpack = |answer: Answer| {
+            let opened = rows::unpack_open(&answer.text, answer.cells.as_slice())?;
+            let found =
+                along.zip(answer.along).map(|(along, Rows { text, cells })| found(along, &text, cells.as_slice()));
+            Ok((opened, found.transpose()?))
         };
-        self.ask(Question::Open, request.to_string(), rows::unpack_open).await
+        self.ask_more(Question::Open, request.to_string(), unpack).await
     }
 
     async fn ready(&self, uri: &str) -> Result<Readiness, EditorError> {
@@ -165,6 +188,22 @@ fn hand_over(ask: &Ask, id: i64, question: Question, request: String) -> Status 
             Ok(())
         },
     )
+}
+
+fn question_of(along: Along) -> Question {
+    match along {
+        Along::Definition => Question::Definition,
+        Along::Hover => Question::Hover,
+        Along::DocumentSymbols => Question::DocumentSymbols,
+    }
+}
+
+fn found(along: Along, text: &str, cells: &[u32]) -> Result<Found, Malformed> {
+    match along {
+        Along::Definition => rows::unpack_targets(text, cells).map(Found::Targets),
+        Along::Hover => rows::unpack_hovers(text, cells).map(Found::Hovers),
+        Along::DocumentSymbols => rows::unpack_document_symbols(text, cells).map(Found::DocumentSymbols),
+    }
 }
 
 fn about(uri: &str) -> String {

@@ -14,7 +14,9 @@ use gateway_core::position::{MAX_COORDINATE, Position, Range};
 use gateway_core::symbol::{
     RawDocumentSymbol, RawDocumentSymbols, RawWorkspaceSymbol, RawWorkspaceSymbols, SymbolKind,
 };
-use gateway_server::editor::{Editor, EditorError, Language, MainDocument, OpenDocument, Place, Readiness};
+use gateway_server::editor::{
+    self, Along, Editor, EditorError, Language, MainDocument, OpenDocument, Opening, Place, Readiness,
+};
 use gateway_server::gateway::{Gateway, Settings};
 
 /// What a language server may name, by its index. The texts come from the one who knows the folders.
@@ -143,6 +145,15 @@ impl Scripted {
         }
     }
 
+    async fn found_along(&self, along: Option<Along>, uri: &str, position: Option<Position>) -> Option<editor::Found> {
+        let place = position.map(|position| Place { uri: uri.to_owned(), position });
+        match along? {
+            Along::Definition => self.definition(&place?).await.ok().map(editor::Found::Targets),
+            Along::Hover => self.hover(&place?).await.ok().map(editor::Found::Hovers),
+            Along::DocumentSymbols => self.document_symbols(uri).await.ok().map(editor::Found::DocumentSymbols),
+        }
+    }
+
     async fn targets(&self, place: &Place) -> Result<RawTargets, EditorError> {
         let (found, junk) = self.answer(Some(&place.uri)).await?;
         let items = found.all().map(|(uri, range)| RawTarget { uri: off(uri, junk), range, selection: None }).collect();
@@ -186,12 +197,15 @@ fn off(index: u32, junk: bool) -> u32 {
 }
 
 impl Editor for Scripted {
-    async fn open(&self, uri: &str, line: Option<u32>) -> Result<OpenDocument, EditorError> {
+    async fn open(&self, opening: Opening<'_>) -> Result<(OpenDocument, Option<editor::Found>), EditorError> {
+        let Opening { uri, position, along, ready: known } = opening;
         self.script(|script| script.asked_about.insert(uri.to_owned()));
-        let line_length = line.and_then(|line| [10, 20].get(line as usize).copied());
+        let line_length = position.and_then(|position| [10, 20].get(position.line as usize).copied());
         let language = self.language();
         let (ready, shown) = self.script(|script| (language.tells && !script.assumed, script.shown));
-        Ok(OpenDocument { line_count: 2, line_length, language, ready, shown })
+        let found =
+            if ready || known.contains(&language.id) { self.found_along(along, uri, position).await } else { None };
+        Ok((OpenDocument { line_count: 2, line_length, language, ready, shown }, found))
     }
 
     async fn ready(&self, _: &str) -> Result<Readiness, EditorError> {

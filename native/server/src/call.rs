@@ -19,7 +19,7 @@ use tokio::time::timeout;
 use crate::activity::About;
 use crate::asks::Stage;
 use crate::disk::Disk;
-use crate::editor::{Editor, Language, OpenDocument};
+use crate::editor::{Along, Editor, Found, Language, OpenDocument, Opening};
 use crate::gateway::Gateway;
 use crate::lifecycle::{Calls, HeldPage};
 use crate::looks::Turn;
@@ -167,10 +167,16 @@ impl<E: Editor> Gateway<E> {
     }
 
     /// Admits the document, has the editor open it, checks the position, and only then reads the epochs (D23).
-    pub(crate) async fn open(&self, uri: &str, position: Option<Position>) -> Result<Opened, ToolError> {
+    pub(crate) async fn open(
+        &self,
+        uri: &str,
+        position: Option<Position>,
+        along: Option<Along>,
+    ) -> Result<(Opened, Option<Found>), ToolError> {
         loop {
             let (admitted, document) = self.admit(uri).await?;
-            let opened = self.editor().open(&document.editor_uri, position.map(|position| position.line)).await?;
+            let opening = Opening { uri: &document.editor_uri, position, along, ready: self.ready_languages().known() };
+            let (opened, found) = self.editor().open(opening).await?;
             let moment = self.workspace().now();
             if moment.epochs.roots != admitted.epochs.roots {
                 continue;
@@ -179,7 +185,14 @@ impl<E: Editor> Gateway<E> {
                 position.check(opened.line_count, opened.line_length)?;
             }
             let OpenDocument { language, ready, shown, .. } = opened;
-            return Ok(Opened { moment, document, language, ready, shown });
+            // What was asked while the workspace changed may be of neither state.
+            let is_unchanged = along.is_some_and(|along| {
+                let [before, after] =
+                    [&admitted, &moment].map(|moment| moment.epochs.that_concern_an_ask(along.tool()));
+                before == after
+            });
+            let found = found.filter(|_| is_unchanged && (ready || self.is_known_ready(&language)));
+            return Ok((Opened { moment, document, language, ready, shown }, found));
         }
     }
 

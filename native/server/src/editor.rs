@@ -11,6 +11,7 @@ use gateway_core::hover::RawHovers;
 use gateway_core::location::{RawLocations, RawTargets};
 use gateway_core::position::Position;
 use gateway_core::symbol::{RawDocumentSymbols, RawWorkspaceSymbols};
+use gateway_core::tools::Tool;
 
 /// A document as its editor names it, and a position in it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -35,6 +36,53 @@ pub struct OpenDocument {
     pub ready: bool,
     /// Whether it is in an editor tab, where extensions report on it that report only on what is shown.
     pub shown: bool,
+}
+
+/// How a document is to be opened.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Opening<'a> {
+    /// The URI under which the editor knows the document.
+    pub uri: &'a str,
+    /// The place that is asked about, if one is.
+    pub position: Option<Position>,
+    /// What is asked about it.
+    pub along: Option<Along>,
+    /// The languages that are known to be ready.
+    pub ready: Vec<String>,
+}
+
+/// A question that goes along where a document is opened, so that both cross at once. It is only answered if the document
+/// has such a place, and its language is known to be ready or shows it just then.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Along {
+    /// As [`Editor::definition`].
+    Definition,
+    /// As [`Editor::hover`].
+    Hover,
+    /// As [`Editor::document_symbols`].
+    DocumentSymbols,
+}
+
+impl Along {
+    /// The tool whose question it is.
+    pub const fn tool(self) -> Tool {
+        match self {
+            Self::Definition => Tool::Definition,
+            Self::Hover => Tool::Hover,
+            Self::DocumentSymbols => Tool::DocumentSymbols,
+        }
+    }
+}
+
+/// The answer to a question that went along.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Found {
+    /// Of [`Along::Definition`].
+    Targets(RawTargets),
+    /// Of [`Along::Hover`].
+    Hovers(RawHovers),
+    /// Of [`Along::DocumentSymbols`].
+    DocumentSymbols(RawDocumentSymbols),
 }
 
 /// A language, as the editor knows it.
@@ -93,8 +141,11 @@ impl From<EditorError> for ToolError {
 pub trait Editor: Send + Sync + 'static {
     /// Opens the document at `uri` and keeps it open for a while (D33), so that the questions that follow are fast and
     /// cause no events of their own. It is opened in step with the disk: a text that somebody else has written is taken
-    /// over first.
-    fn open(&self, uri: &str, line: Option<u32>) -> impl Future<Output = Result<OpenDocument, EditorError>> + Send;
+    /// over first. With it may come the answer to the question that went along; without one, that has to be asked.
+    fn open(
+        &self,
+        opening: Opening<'_>,
+    ) -> impl Future<Output = Result<(OpenDocument, Option<Found>), EditorError>> + Send;
 
     /// Resolves once the language of the document at `uri` is ready.
     fn ready(&self, uri: &str) -> impl Future<Output = Result<Readiness, EditorError>> + Send;

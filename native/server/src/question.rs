@@ -21,7 +21,7 @@ use serde_json::value::RawValue;
 use crate::asks::Stage;
 use crate::call::{Opened, blocking};
 use crate::disk::{AtOnce, Resolver};
-use crate::editor::{Editor, EditorError, Place};
+use crate::editor::{Along, Editor, EditorError, Found, Place};
 use crate::gateway::Gateway;
 use crate::readiness::Believed;
 use crate::workspace::{Asked, Moment, Workspace};
@@ -120,9 +120,10 @@ impl<E: Editor> Gateway<E> {
         let (editor, workspace) = (self.editor(), self.workspace());
         match question {
             Question::Definition(definition::Input { uri, position }) => {
-                let (opened, place) = self.open_at(uri, *position).await?;
+                let (opened, place, found) = self.open_at(uri, *position, Some(Along::Definition)).await?;
+                let found = found.and_then(|found| if let Found::Targets(raw) = found { Some(raw) } else { None });
                 let Believed { moment, answer: raw, belief } =
-                    self.believed(&opened, stage, || editor.definition(&place)).await?;
+                    self.believed(&opened, found, stage, || editor.definition(&place)).await?;
                 let few = raw.items.len() <= MAX_TARGETS_AT_ONCE;
                 let canonicalize = move |roots: &AllowedRoots, real: &dyn RealPaths| {
                     check_unmoved(&opened.document, roots, real)?;
@@ -131,9 +132,9 @@ impl<E: Editor> Gateway<E> {
                 whole_at_once_if(few, workspace, moment, canonicalize).await
             }
             &Question::References { ref uri, position, include_declaration } => {
-                let (opened, place) = self.open_at(uri, position).await?;
+                let (opened, place, _) = self.open_at(uri, position, None).await?;
                 let ask = || references(editor, &place, include_declaration);
-                let Believed { moment, answer, belief } = self.believed(&opened, stage, ask).await?;
+                let Believed { moment, answer, belief } = self.believed(&opened, None, stage, ask).await?;
                 let request = RequestKey::references(&opened.document.uri, position, include_declaration);
                 let asked = Asked { document: opened.document.clone(), position, include_declaration };
                 set(workspace, moment, request, Some(asked), move |roots, real| {
@@ -144,9 +145,10 @@ impl<E: Editor> Gateway<E> {
                 .await
             }
             Question::Hover(hover::Input { uri, position }) => {
-                let (opened, place) = self.open_at(uri, *position).await?;
+                let (opened, place, found) = self.open_at(uri, *position, Some(Along::Hover)).await?;
+                let found = found.and_then(|found| if let Found::Hovers(raw) = found { Some(raw) } else { None });
                 let Believed { moment, answer: raw, belief } =
-                    self.believed(&opened, stage, || editor.hover(&place)).await?;
+                    self.believed(&opened, found, stage, || editor.hover(&place)).await?;
                 let little = raw.strings.iter().map(String::len).sum::<usize>() <= MAX_TEXT_AT_ONCE;
                 let canonicalize = move |roots: &AllowedRoots, real: &dyn RealPaths| {
                     check_unmoved(&opened.document, roots, real)?;
@@ -155,9 +157,11 @@ impl<E: Editor> Gateway<E> {
                 whole_at_once_if(little, workspace, moment, canonicalize).await
             }
             Question::DocumentSymbols(document_symbols::Input { uri }) => {
-                let opened = self.open(uri, None).await?;
-                let Believed { moment, answer: raw, belief } =
-                    self.believed(&opened, stage, || editor.document_symbols(&opened.document.editor_uri)).await?;
+                let (opened, found) = self.open(uri, None, Some(Along::DocumentSymbols)).await?;
+                let found =
+                    found.and_then(|found| if let Found::DocumentSymbols(raw) = found { Some(raw) } else { None });
+                let ask = || editor.document_symbols(&opened.document.editor_uri);
+                let Believed { moment, answer: raw, belief } = self.believed(&opened, found, stage, ask).await?;
                 whole(workspace, moment, move |roots, real| {
                     check_unmoved(&opened.document, roots, real)?;
                     document_symbols::Answer::new(&raw, belief, &opened.document.uri)
@@ -176,7 +180,7 @@ impl<E: Editor> Gateway<E> {
                 .await
             }
             Question::DiagnosticsDocument(diagnostics_document::Input { uri }) => {
-                let opened = self.open(uri, None).await?;
+                let (opened, _) = self.open(uri, None, None).await?;
                 self.document_diagnostics(&opened, stage).await
             }
             Question::DiagnosticsWorkspace => {
@@ -215,10 +219,15 @@ impl<E: Editor> Gateway<E> {
         }
     }
 
-    async fn open_at(&self, uri: &str, position: Position) -> Result<(Opened, Place), ToolError> {
-        let opened = self.open(uri, Some(position)).await?;
+    async fn open_at(
+        &self,
+        uri: &str,
+        position: Position,
+        along: Option<Along>,
+    ) -> Result<(Opened, Place, Option<Found>), ToolError> {
+        let (opened, found) = self.open(uri, Some(position), along).await?;
         let place = Place { uri: opened.document.editor_uri.clone(), position };
-        Ok((opened, place))
+        Ok((opened, place, found))
     }
 
     /// The diagnostics of a document, once they are settled (D29). That nobody has published any is believed only of a

@@ -36,8 +36,15 @@ impl ReadyLanguages {
         !language.tells && self.ids().contains(&language.id)
     }
 
+    /// The editor's identifiers of all of them.
+    pub(crate) fn known(&self) -> Vec<String> {
+        self.ids().iter().cloned().collect()
+    }
+
     fn insert(&self, language: &Language) {
-        self.ids().insert(language.id.clone());
+        if !language.tells {
+            self.ids().insert(language.id.clone());
+        }
     }
 
     fn ids(&self) -> MutexGuard<'_, HashSet<String>> {
@@ -84,7 +91,7 @@ impl Findings for (RawLocations, Vec<RawTargets>) {
 }
 
 impl<E: Editor> Gateway<E> {
-    /// Asks about a document until the answer can be believed.
+    /// Asks about a document until the answer can be believed. `found` is one that can be, if there is one already.
     ///
     /// Where the language's extension tells when it is ready, it is asked then, each time, since it may have started
     /// anew; nearly always it has told that when the document was opened. Any other language is ready for good once two
@@ -93,6 +100,7 @@ impl<E: Editor> Gateway<E> {
     pub(crate) async fn believed<T, F>(
         &self,
         opened: &Opened,
+        found: Option<T>,
         stage: &Stage,
         ask: impl Fn() -> F,
     ) -> Result<Believed<T>, ToolError>
@@ -100,6 +108,9 @@ impl<E: Editor> Gateway<E> {
         T: Findings,
         F: Future<Output = Result<T, EditorError>>,
     {
+        if let Some(answer) = found {
+            return Ok(Believed { moment: opened.moment.clone(), answer, belief: Belief::Confirmed });
+        }
         let belief = if opened.ready || self.is_known_ready(&opened.language) {
             Belief::Confirmed
         } else if opened.language.tells {

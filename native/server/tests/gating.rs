@@ -22,7 +22,9 @@ use gateway_core::location::{RawLocation, RawLocations, RawTarget, RawTargets};
 use gateway_core::position::{Position, Range};
 use gateway_core::symbol::{RawDocumentSymbols, RawWorkspaceSymbol, RawWorkspaceSymbols, SymbolKind};
 use gateway_core::tools::Tool;
-use gateway_server::editor::{Editor, EditorError, Language, MainDocument, OpenDocument, Place, Readiness};
+use gateway_server::editor::{
+    Editor, EditorError, Found, Language, MainDocument, OpenDocument, Opening, Place, Readiness,
+};
 use gateway_server::gateway::{Gateway, Settings};
 use gateway_server::http::Access;
 use gateway_server::lifecycle::Calls as _;
@@ -155,13 +157,14 @@ impl Spy {
 }
 
 impl Editor for Spy {
-    async fn open(&self, uri: &str, line: Option<u32>) -> Result<OpenDocument, EditorError> {
+    async fn open(&self, opening: Opening<'_>) -> Result<(OpenDocument, Option<Found>), EditorError> {
+        let Opening { uri, position, .. } = opening;
         if let Some(happens) = self.while_opening.lock().expect("as above").take() {
             happens();
         }
         self.note(uri);
         let language = Language { id: "a".to_owned(), tells: true };
-        Ok(OpenDocument { line_count: 1, line_length: line.map(|_| 6), language, ready: true, shown: true })
+        Ok((OpenDocument { line_count: 1, line_length: position.map(|_| 6), language, ready: true, shown: true }, None))
     }
 
     async fn ready(&self, _: &str) -> Result<Readiness, EditorError> {

@@ -10,9 +10,10 @@ use std::time::Duration;
 use bench::{Bench, Meanwhile, settings};
 use gateway_core::epochs::Epoch;
 use gateway_core::error::ToolError;
+use gateway_core::hover::{RawHoverFragment, RawHovers};
 use gateway_core::location::RawLocations;
 use gateway_core::tools::Tool;
-use gateway_server::editor::{EditorError, Readiness};
+use gateway_server::editor::{EditorError, Found, Readiness};
 use gateway_server::lifecycle::Calls;
 use gateway_server::session::Sessions;
 use serde_json::{Value, json};
@@ -36,6 +37,11 @@ fn cold_and_silent() -> Arc<Bench> {
     bench
 }
 
+fn hovers(text: &str) -> RawHovers {
+    let fragment = RawHoverFragment { range: None, language: None, value: 0 };
+    RawHovers { strings: vec![text.to_owned()], items: vec![fragment] }
+}
+
 impl Bench {
     async fn call(&self, tool: Tool, arguments: Value) -> Result<Value, ToolError> {
         let payload = self.gateway.call(tool, arguments, 100).await?;
@@ -53,6 +59,21 @@ impl Bench {
 
     async fn diagnostics(&self) -> Result<Value, ToolError> {
         self.call(Tool::DiagnosticsDocument, json!({ "uri": self.uri("a.ts") })).await
+    }
+
+    /// The text of the hover on a line.
+    async fn hover(&self, line: u32) -> Result<String, ToolError> {
+        let arguments = json!({ "uri": self.uri("a.ts"), "position": { "line": line, "character": 3 } });
+        let payload = self.call(Tool::Hover, arguments).await?;
+        Ok(payload["contents"][0]["value"].as_str().expect("a text").to_owned())
+    }
+
+    /// With a document comes a hover of this text, and who is asked for one gives another.
+    fn along(&self, text: &str) {
+        self.editor.set(|answers| {
+            answers.along = Some(Found::Hovers(hovers(text)));
+            answers.hover = Some(hovers("asked by itself"));
+        });
     }
 
     fn becomes(&self, readiness: Readiness) {
@@ -107,6 +128,57 @@ async fn a_language_that_shows_that_it_is_ready_as_the_document_is_opened_is_not
     bench.editor.set(|answers| answers.ready_at_once = false);
     assert_eq!(bench.references().await, Err(ToolError::WarmingUp));
     assert_eq!(bench.diagnostics().await, Err(ToolError::WarmingUp));
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_found_as_the_document_was_opened_is_not_asked_for_again() {
+    let bench = cold();
+    bench.along("went along");
+    bench.editor.set(|answers| answers.ready_at_once = true);
+
+    assert_eq!(bench.hover(0).await.as_deref(), Ok("went along"));
+    assert!(bench.editor.set(|answers| answers.asked_about.is_empty()));
+
+    // There are two lines.
+    assert_eq!(bench.hover(2).await, Err(ToolError::LineNotFound { line: 2, line_count: 2 }));
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_found_as_the_document_was_opened_is_not_believed_of_a_language_that_is_not_ready() {
+    for silent in [false, true] {
+        let bench = cold();
+        bench.along("a part");
+        bench.editor.set(|answers| answers.silent = silent);
+        bench.becomes(Readiness::Shown);
+
+        assert_eq!(bench.hover(0).await.as_deref(), Ok("asked by itself"));
+
+        // What tells nothing of itself is known from now on.
+        let ready: &[&str] = if silent { &["typescript"] } else { &[] };
+        let expected = if silent { "a part" } else { "asked by itself" };
+        assert_eq!(bench.hover(1).await.as_deref(), Ok(expected), "silent: {silent}");
+        assert_eq!(bench.editor.set(|answers| answers.known_ready.clone()), ready);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_found_while_the_workspace_changed_is_asked_for_again() {
+    for (epoch, expected) in [
+        (Epoch::Text, "asked by itself"),
+        (Epoch::Fs, "asked by itself"),
+        // No hover is outdated by these.
+        (Epoch::Diagnostics, "went along"),
+    ] {
+        let bench = cold();
+        bench.along("went along");
+        bench.editor.set(|answers| {
+            answers.ready_at_once = true;
+            answers.while_opening = Some(Box::new(move |gateway| gateway.bump(epoch)));
+        });
+        bench.becomes(Readiness::Shown);
+
+        assert_eq!(bench.hover(0).await.as_deref(), Ok(expected), "{epoch:?}");
+    }
 }
 
 #[tokio::test(start_paused = true)]

@@ -12,7 +12,9 @@ use gateway_core::limits::Limits;
 use gateway_core::location::{RawLocation, RawLocations, RawTargets};
 use gateway_core::position::{Position, Range};
 use gateway_core::symbol::{RawDocumentSymbols, RawWorkspaceSymbol, RawWorkspaceSymbols, SymbolKind};
-use gateway_server::editor::{Editor, EditorError, Language, MainDocument, OpenDocument, Place, Readiness};
+use gateway_server::editor::{
+    Editor, EditorError, Found, Language, MainDocument, OpenDocument, Opening, Place, Readiness,
+};
 use gateway_server::gateway::{Gateway, Settings};
 use gateway_server::http::Access;
 use gateway_server::session::Sessions;
@@ -48,6 +50,10 @@ pub(crate) struct Answers {
     pub(crate) silent: bool,
     /// Whether the language's extension shows that it is ready as soon as a document is opened.
     pub(crate) ready_at_once: bool,
+    /// What comes with a document as the answer to the question that went along.
+    pub(crate) along: Option<Found>,
+    /// The languages that were known to be ready when a document was last opened.
+    pub(crate) known_ready: Vec<String>,
     /// Whether the documents are in tabs.
     pub(crate) shown: bool,
     /// The documents that were opened, with the line asked about.
@@ -90,15 +96,19 @@ impl StandIn {
 }
 
 impl Editor for StandIn {
-    async fn open(&self, uri: &str, line: Option<u32>) -> Result<OpenDocument, EditorError> {
+    async fn open(&self, opening: Opening<'_>) -> Result<(OpenDocument, Option<Found>), EditorError> {
+        let Opening { uri, position, along, ready: known } = opening;
+        let line = position.map(|position| position.line);
         let meanwhile = self.set(|answers| {
             answers.opened.push((uri.to_owned(), line));
+            answers.known_ready = known;
             answers.while_opening.take()
         });
         self.let_happen(meanwhile).await;
         let line_length = line.and_then(|line| [10, 20].get(line as usize).copied());
         let (language, ready, shown) = self.set(|answers| (answers.language(), answers.ready_at_once, answers.shown));
-        Ok(OpenDocument { line_count: 2, line_length, language, ready, shown })
+        let found = self.set(|answers| answers.along.clone()).filter(|_| along.is_some());
+        Ok((OpenDocument { line_count: 2, line_length, language, ready, shown }, found))
     }
 
     async fn ready(&self, _: &str) -> Result<Readiness, EditorError> {
