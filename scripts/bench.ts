@@ -29,11 +29,10 @@ await command(async () => {
     const paging = await step("Paging", () => measurePaging(project, values.quick ? 200 : 1_000));
     const references = await step("References", () => measureReferences(project));
     const wholeCalls = await step("Whole calls", measureWholeCalls);
-    const retainedSets = await step("Memory of retained sets", () =>
-      measureRetainedSets(project, values.quick ? 1 : ROUNDS),
-    );
+    const rounds = values.quick ? 1 : ROUNDS;
+    const retainedSets = await step("Memory of retained sets", () => measureRetainedSets(project, rounds));
     const calls = { before: 10_000, after: values.quick ? 50_000 : 1_000_000 };
-    const manyCalls = await step("Memory after many calls", () => measureManyCalls(project, calls));
+    const manyCalls = await step("Memory after many calls", () => measureManyCalls(project, calls, rounds));
     const realVsCode = values.quick ? [] : await step("A real VS Code", measureRealVsCode);
     const rows: Row[] = [...paging.rows, ...references, ...wholeCalls, ...realVsCode, ...retainedSets, ...manyCalls];
     process.stdout.write(`${table(rows)}\n\n`);
