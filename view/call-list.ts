@@ -1,7 +1,7 @@
 // The list of calls. Only the rows in sight exist, and they are filled again as calls come in.
 
 import { ANSWERED, type Call } from "./activity.ts";
-import { element, foreign, setAttribute, setText } from "./dom.ts";
+import { element, foreign, setAttribute, setHidden, setText } from "./dom.ts";
 import type { Root } from "./messages.ts";
 import { about, clientName, duration, result, shortTool, spokenCall, timeOfDay } from "./wording.ts";
 
@@ -41,7 +41,8 @@ export class CallList {
   /** The number of the call that the keyboard is at. */
   #active: number | undefined;
   #pointedAt = Number.NEGATIVE_INFINITY;
-  #rowHeight = 1;
+  /** 0 while the list is not laid out. */
+  #rowHeight = 0;
 
   constructor(parts: Parts) {
     this.#parts = parts;
@@ -96,21 +97,27 @@ export class CallList {
   #measure(): void {
     this.root.classList.toggle("one-line", this.root.clientWidth >= ONE_LINE);
     const row = this.#rows[0] ?? this.#addRow();
-    this.#rowHeight = Math.max(1, row.root.offsetHeight);
+    setHidden(row.root, false);
+    this.#rowHeight = row.root.offsetHeight;
     this.#draw();
   }
 
   #draw(): void {
-    const height = this.#shown.length * this.#rowHeight;
-    this.#sizer.style.height = `${height}px`;
-    const first = Math.max(0, Math.floor(this.root.scrollTop / this.#rowHeight));
-    const inSight = this.#shown.slice(first, first + Math.ceil(this.root.clientHeight / this.#rowHeight) + 1);
+    if (this.#rowHeight === 0) {
+      // Once it has a size, it is measured and drawn before anybody sees it.
+      return;
+    }
+    // Read before anything is written, after which the page would have to be laid out to know.
+    const { scrollTop, clientHeight } = this.root;
+    const first = Math.max(0, Math.floor(scrollTop / this.#rowHeight));
+    const inSight = this.#shown.slice(first, first + Math.ceil(clientHeight / this.#rowHeight) + 1);
+    this.#sizer.style.height = `${this.#shown.length * this.#rowHeight}px`;
     while (this.#rows.length < inSight.length) {
       this.#addRow();
     }
     for (const [at, row] of this.#rows.entries()) {
       const call = inSight[at];
-      row.root.hidden = call === undefined;
+      setHidden(row.root, call === undefined);
       if (call !== undefined) {
         this.#write(row, call, first + at);
       }

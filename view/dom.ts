@@ -23,10 +23,23 @@ export function button(label: string, work: () => void, className = "button"): H
   return made;
 }
 
-/** Sets what differs, as even the same text again would have the page laid out anew. */
+/**
+ * Sets what differs, as even the same text again would have the page laid out anew. A text that is there is changed and
+ * not replaced: another text node would have the style of everything around it computed anew too.
+ */
 export function setText(node: Element, text: string): void {
-  if (node.textContent !== text) {
-    node.textContent = text;
+  const before = node.firstChild;
+  if (before === null) {
+    node.append(text);
+  } else if (before.nodeValue !== text) {
+    before.nodeValue = text;
+  }
+}
+
+/** Hides it or shows it, if it is not: the same again would have its style computed anew. */
+export function setHidden(node: HTMLElement, isHidden: boolean): void {
+  if (node.hidden !== isHidden) {
+    node.hidden = isHidden;
   }
 }
 

@@ -2,7 +2,7 @@
 
 import { Activity, ANSWERED, type Client, type Count, unpackNews } from "./activity.ts";
 import { CallList } from "./call-list.ts";
-import { button, element, fill, foreign, setAttribute, setText } from "./dom.ts";
+import { button, element, fill, foreign, setAttribute, setHidden, setText } from "./dom.ts";
 import { LatencyChart } from "./latency-chart.ts";
 import type { GatewayFace, Tidings, Wish } from "./messages.ts";
 import { clientName, counted, shortTool, spokenClient } from "./wording.ts";
@@ -35,7 +35,7 @@ held.hidden = true;
 const list = new CallList({
   open: ({ number }) => editor.postMessage({ kind: "open", call: number }),
   held: (count) => {
-    held.hidden = count === 0;
+    setHidden(held, count === 0);
     setText(held, `${count.toLocaleString("en")} new`);
   },
 });
@@ -92,12 +92,12 @@ function showGateway({
   setText(headline, text);
   setAttribute(head, "data-tone", tone);
   setText(detail, more);
-  detail.hidden = more === "";
+  setHidden(detail, more === "");
   setText(endpoint, url ?? "");
-  endpoint.hidden = url === undefined;
+  setHidden(endpoint, url === undefined);
   setText(remedy, title ?? "");
-  remedy.hidden = title === undefined;
-  roots.hidden = folders.length === 0;
+  setHidden(remedy, title === undefined);
+  setHidden(roots, folders.length === 0);
   fill(
     roots,
     folders,
@@ -112,7 +112,7 @@ function showGateway({
 function showActivity(): void {
   const hasCalls = activity.calls.length > 0;
   const isRunning = gateway?.endpoint !== undefined;
-  empty.hidden = !isRunning || hasCalls;
+  setHidden(empty, !isRunning || hasCalls);
   const hasClients = activity.clients.length > 0;
   setText(
     hint,
@@ -120,16 +120,17 @@ function showActivity(): void {
       ? "Nobody has called yet. Ask your agent something about this code."
       : "No client has called yet. Connect your agent, then ask it something about this code.",
   );
-  clientsPart.hidden = !hasClients;
-  chartPart.hidden = !hasCalls;
-  toolsPart.hidden = !hasCalls;
-  calls.hidden = !hasCalls;
+  setHidden(clientsPart, !hasClients);
+  setHidden(chartPart, !hasCalls);
+  setHidden(toolsPart, !hasCalls);
+  setHidden(calls, !hasCalls);
+  // First, as it reads where it is scrolled to, which would have the page laid out if anything were written before.
+  list.show(activity.calls, gateway?.roots ?? []);
   showClients();
   showTools();
   if (hasCalls) {
     chart.show(activity.slices, activity.slice);
   }
-  list.show(activity.calls, gateway?.roots ?? []);
 }
 
 function showClients(): void {
