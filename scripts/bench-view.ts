@@ -15,12 +15,12 @@ import { type EditorWindow, RealVsCode, stopOnSignals } from "./real-vscode.ts";
 import { packVsix } from "./vsix.ts";
 
 /** How long each state is measured at a time, and how often. */
-const MEASURED_MILLIS = 20_000;
-const DEFAULT_ROUNDS = 7;
+const MEASURED_MILLIS = 30_000;
+const DEFAULT_ROUNDS = 5;
 /** Until a window that has just been opened does no more than its extensions ask of it. */
 const START_MILLIS = 60_000;
-/** Until what a change of state has set off is over: new pages are loaded, and old ones collected. */
-const SETTLE_MILLIS = 10_000;
+/** Until what a change of state has set off is over: new pages are loaded, and the browser collects old ones. */
+const SETTLE_MILLIS = 30_000;
 const MAX_SHOWN_PERCENT = 1;
 /** The unit of processor time in /proc, which is the same on every Linux that Node runs on. */
 const TICK_MILLIS = 10;
