@@ -49,9 +49,13 @@ export class Languages {
     if (adapter === undefined) {
       return false;
     }
-    return new Promise((resolve, reject) => {
+    return new Promise((resolve) => {
       const cancel = this.#clock.after(AT_ONCE_MS, () => resolve(false));
-      adapter.isReady(document).then(resolve, reject).finally(cancel);
+      const answer = (isReady: boolean) => {
+        cancel();
+        resolve(isReady);
+      };
+      adapter.isReady(document).then(answer, () => answer(false));
     });
   }
 

@@ -179,6 +179,9 @@ test("an open document says whether its language tells when it is ready, and is,
   assert.deepEqual(await facts(), [1, 0, 1]);
   adapted = [{ ready: true }];
   assert.deepEqual(await facts(), [1, 1, 1]);
+
+  showing = Promise.reject(new Error("its server is gone"));
+  assert.deepEqual(await facts(), [1, 0, 1]);
   assert.equal(clock.timers, 0);
 
   showing = new Promise(() => {});
