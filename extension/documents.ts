@@ -82,22 +82,22 @@ export class Documents<D extends TextDocumentLike> {
 
   /**
    * As `useInStep`, for a question that may be put twice. Nearly always the document is in step, so the question is put
-   * before that is known; what it comes to is thrown away if it is not so.
+   * before that is known; what it comes to is thrown away if it is not so. The question is told whether the document has
+   * just taken over another text.
    */
-  use<T>(uri: string, question: (document: D) => Promise<T>): Promise<T> {
+  use<T>(uri: string, question: (document: D, isAnother: boolean) => Promise<T>): Promise<T> {
     return this.useAsItIs(uri, async (document) => {
       // As it is before the question: what is taken over while that runs is a text that it may not have been about.
       const stamp = this.#stamps.get(document);
       if (stamp !== undefined && !document.isDirty) {
-        const early = question(document);
+        const early = question(document, false);
         // Nobody waits for it while the disk is looked at.
         early.catch(() => {});
         if (stamp === (await this.#host.stampOnDisk(document))) {
           return early;
         }
       }
-      await this.#inStep(document);
-      return question(document);
+      return question(document, await this.#inStep(document));
     });
   }
 
@@ -212,8 +212,9 @@ export class Documents<D extends TextDocumentLike> {
     }
   }
 
-  /** Waits while the document has not yet taken over what another program wrote into its file. */
-  async #inStep(document: D): Promise<void> {
+  /** Waits while the document has not yet taken over what another program wrote into its file. Tells whether it had to. */
+  async #inStep(document: D): Promise<boolean> {
+    let hasWaited = false;
     let isLate = false;
     let wake = (): void => {};
     const wakeUp = (): void => wake();
@@ -230,12 +231,13 @@ export class Documents<D extends TextDocumentLike> {
           wake = resolve;
         });
         if (!(await this.#isBehind(document))) {
-          return;
+          return hasWaited;
         }
         if (isLate) {
           throw new NotInStep();
         }
         await woken;
+        hasWaited = true;
       }
     } finally {
       cancel();

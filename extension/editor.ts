@@ -116,7 +116,7 @@ export class Editor {
   async #open(request: OpenRequest): Promise<Answer> {
     const uri = vscode.Uri.parse(request.uri, true).toString();
     try {
-      return await this.#parts.documents.use(uri, (document) => this.#opened(document, request));
+      return await this.#parts.documents.use(uri, (document, isAnother) => this.#opened(document, request, isAnother));
     } catch (error) {
       if (error instanceof NotInStep) {
         throw error;
@@ -126,7 +126,7 @@ export class Editor {
   }
 
   /** What is known of an open document, and what was found for the question that goes along. */
-  async #opened(document: vscode.TextDocument, request: OpenRequest): Promise<Answer> {
+  async #opened(document: vscode.TextDocument, request: OpenRequest, isAnother: boolean): Promise<Answer> {
     const { languages } = this.#parts;
     const language = document.languageId;
     const lineLength = lengthOfLine(document, request.line);
@@ -136,7 +136,9 @@ export class Editor {
     const open = packOpen({ ...facts, tells, ready });
     const provided = PROVIDED.get(request.along ?? QUESTION.open);
     const isThere = request.line === undefined || (lineLength ?? -1) >= (request.character ?? 0);
-    if (provided === undefined || !isThere || !(ready || request.ready.includes(language))) {
+    const isReady = tells ? ready : request.ready.includes(language);
+    // A text that was just taken over has changed the workspace, and what is found meanwhile does not count.
+    if (provided === undefined || !isThere || !isReady || isAnother) {
       return open;
     }
     try {

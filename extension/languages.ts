@@ -25,6 +25,8 @@ export class Languages {
   readonly #adapters: readonly LanguageAdapter[];
   readonly #clock: Clock;
   readonly #usable = new Map<LanguageAdapter, Promise<boolean>>();
+  /** URI -> the question whether the language of this document is ready, while it is under way. */
+  readonly #showing = new Map<string, Promise<boolean>>();
 
   constructor(analysis: Analysis, adapters: readonly LanguageAdapter[], clock: Clock) {
     this.#analysis = analysis;
@@ -49,14 +51,25 @@ export class Languages {
     if (adapter === undefined) {
       return false;
     }
+    const showing = this.#showing.get(document.uri.toString()) ?? this.#show(adapter, document);
     return new Promise((resolve) => {
       const cancel = this.#clock.after(AT_ONCE_MS, () => resolve(false));
-      const answer = (isReady: boolean) => {
+      void showing.then((isReady) => {
         cancel();
         resolve(isReady);
-      };
-      adapter.isReady(document).then(answer, () => answer(false));
+      });
     });
+  }
+
+  /** Asks, and remembers that it does: a server that is busy loading is not to find more and more questions then. */
+  #show(adapter: LanguageAdapter, document: vscode.TextDocument): Promise<boolean> {
+    const uri = document.uri.toString();
+    const showing = adapter
+      .isReady(document)
+      .catch(() => false)
+      .finally(() => this.#showing.delete(uri));
+    this.#showing.set(uri, showing);
+    return showing;
   }
 
   /** Waits until the language of an open document is ready. False if that is only to be believed, for lack of a sign. */

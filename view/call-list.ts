@@ -99,6 +99,8 @@ export class CallList {
     const row = this.#rows[0] ?? this.#addRow();
     setHidden(row.root, false);
     this.#rowHeight = row.root.offsetHeight;
+    // With another height of its rows the list may end before where it is scrolled to.
+    this.#stretch();
     this.#draw();
   }
 
@@ -111,7 +113,7 @@ export class CallList {
     const { scrollTop, clientHeight } = this.root;
     const first = Math.max(0, Math.floor(scrollTop / this.#rowHeight));
     const inSight = this.#shown.slice(first, first + Math.ceil(clientHeight / this.#rowHeight) + 1);
-    this.#sizer.style.height = `${this.#shown.length * this.#rowHeight}px`;
+    this.#stretch();
     while (this.#rows.length < inSight.length) {
       this.#addRow();
     }
@@ -130,6 +132,10 @@ export class CallList {
     }
   }
 
+  #stretch(): void {
+    this.#sizer.style.height = `${this.#shown.length * this.#rowHeight}px`;
+  }
+
   #write(row: Row, call: Call, at: number): void {
     const isActive = call.number === this.#active;
     const top = `translateY(${at * this.#rowHeight}px)`;
@@ -139,7 +145,7 @@ export class CallList {
     row.root.classList.toggle("active", isActive);
     row.root.classList.toggle("open", call.open);
     setAttribute(row.root, "aria-selected", String(isActive));
-    const key = `${call.number} ${at} ${this.#shown.length} ${this.#roots.length}`;
+    const key = `${call.number} ${call.at} ${at} ${this.#shown.length} ${this.#roots.length}`;
     if (row.root.dataset["call"] === key) {
       return;
     }

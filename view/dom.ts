@@ -24,8 +24,8 @@ export function button(label: string, work: () => void, className = "button"): H
 }
 
 /**
- * Sets what differs, as even the same text again would have the page laid out anew. A text that is there is changed and
- * not replaced: another text node would have the style of everything around it computed anew too.
+ * Sets the text of what holds nothing but text, if it differs: even the same text again would have the page laid out anew.
+ * A text that is there is changed and not replaced, as another text node would have the style around it computed anew too.
  */
 export function setText(node: Element, text: string): void {
   const before = node.firstChild;

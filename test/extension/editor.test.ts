@@ -23,14 +23,16 @@ const start = { line: 1, character: 2 };
 const range = { start, end: start };
 const place = { uri: TEXT, line: 3, character: 4 };
 
-/** How long the adapter takes to say once whether it is ready. */
+/** How long the adapter takes to say once whether it is ready, and how often it was asked that. */
 let showing: Promise<void> | undefined;
+let timesShown: number;
 
 /** Of TypeScript, once `adapted` holds what it answers. */
 const adapter: LanguageAdapter = {
   languages: new Set(["typescript"]),
   isUsable: async () => adapted.length > 0,
   isReady: async () => {
+    timesShown++;
     await showing;
     return adapted[0]?.ready ?? false;
   },
@@ -54,6 +56,7 @@ beforeEach(() => {
   analysis = new Analysis(clock);
   adapted = [];
   showing = undefined;
+  timesShown = 0;
   languages = new Languages(analysis, [adapter], clock);
   // The clock stands still while a real disk is looked at, and what waits for both would wait for ever.
   const open = (uri: string) =>
@@ -188,6 +191,11 @@ test("an open document says whether its language tells when it is ready, and is,
   const opened = facts();
   await clock.pass(50);
   assert.deepEqual(await opened, [1, 0, 1], "Opening a document does not wait until its language has started.");
+  const before = timesShown;
+  const again = facts();
+  await clock.pass(50);
+  assert.deepEqual(await again, [1, 0, 1]);
+  assert.equal(timesShown, before, "The first question is still under way.");
 });
 
 test("a question that goes along is answered with the document if its language is ready", async () => {
@@ -228,7 +236,7 @@ test("a question that goes along is answered with the document if its language i
   assert.equal(await along(at), undefined, "That nobody answers is said where it is asked by itself.");
 
   adapted = [{ ready: false }];
-  assert.equal(await along(at), undefined);
+  assert.equal(await along({ ...at, ready: ["typescript"] }), undefined, "What was known of it is not true any more.");
   assert.deepEqual(editor.ran, []);
 });
 

@@ -46,7 +46,7 @@ pub(crate) struct Opened {
     pub(crate) moment: Moment,
     pub(crate) document: Document,
     pub(crate) language: Language,
-    /// Whether the language has shown that it is ready when the document was opened.
+    /// Whether the language has shown that it is ready when the document was opened, and nothing was asked since.
     pub(crate) ready: bool,
     /// Whether it is in an editor tab.
     pub(crate) shown: bool,
@@ -192,6 +192,8 @@ impl<E: Editor> Gateway<E> {
                 before == after
             });
             let found = found.filter(|_| is_unchanged && (ready || self.is_known_ready(&language)));
+            // That may have taken long, and a language that has started anew meanwhile has to show it again before it is asked.
+            let ready = ready && (along.is_none() || found.is_some());
             return Ok((Opened { moment, document, language, ready, shown }, found));
         }
     }

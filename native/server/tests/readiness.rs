@@ -182,6 +182,21 @@ async fn what_was_found_while_the_workspace_changed_is_asked_for_again() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_language_whose_answer_did_not_count_has_to_show_that_it_is_ready_again() {
+    for along in [Some(Found::Hovers(hovers("went along"))), None] {
+        let bench = cold();
+        bench.editor.set(|answers| {
+            answers.along = along;
+            answers.hover = Some(hovers("of a server that has just started"));
+            answers.ready_at_once = true;
+            answers.while_opening = Some(Box::new(|gateway| gateway.bump(Epoch::Text)));
+        });
+
+        assert_eq!(bench.hover(0).await, Err(ToolError::WarmingUp));
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_language_that_tells_is_waited_for_again_when_it_has_started_anew() {
     let bench = cold();
     bench.refer_to([1]);
