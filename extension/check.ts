@@ -58,8 +58,8 @@ export class Check implements vscode.TextDocumentContentProvider, vscode.Disposa
     const findings = await this.#look();
     this.#text = report(findings);
     this.#changed.fire(REPORT);
-    await show();
-    await this.#offerCopy(findings);
+    // A preview that does not come up keeps nobody from being told.
+    await Promise.all([show(), this.#offerCopy(findings)]);
   }
 
   /** Puts the last report on the clipboard; that of a new check if there was none. */
@@ -81,6 +81,10 @@ export class Check implements vscode.TextDocumentContentProvider, vscode.Disposa
   }
 
   #look(): PromiseLike<Findings> {
+    if (this.#parts.endpoint() === undefined) {
+      // Nothing is asked, so there is nothing to wait for. Of many messages at once the editor shows the first three.
+      return this.#findings(() => {});
+    }
     return vscode.window.withProgress(
       { location: vscode.ProgressLocation.Notification, title: "Checking this workspace" },
       (progress) => this.#findings((message) => progress.report({ message })),
