@@ -5,7 +5,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
-import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
+import { type Browser, type BrowserContext, chromium, type Locator, type Page } from "playwright-core";
 import type { Api } from "../test/host/extensions/handover/inside.ts";
 import { withNodeFirst } from "./cache.mjs";
 import { type CodeServerFiles, codeServer } from "./code-server.ts";
@@ -227,14 +227,30 @@ export class EditorWindow {
 
   /** Waits for a notification with this text. */
   async notification(text: string): Promise<void> {
-    await this.page.locator(".notification-toast", { hasText: text }).waitFor();
+    await this.#notified(text);
   }
 
   /** Clicks a button of the notification with this text, which goes away then. */
   async answerNotification(text: string, button: string): Promise<void> {
-    const notification = this.page.locator(".notification-toast", { hasText: text });
+    const notification = await this.#notified(text);
     await notification.getByRole("button", { name: button, exact: true }).click();
     await notification.waitFor({ state: "detached" });
+  }
+
+  /** Of notifications that come all at once, the editor shows the first three by themselves, and the others in its list. */
+  async #notified(text: string): Promise<Locator> {
+    const shown = this.page.locator(".notification-toast", { hasText: text });
+    const isShown = await shown.waitFor({ timeout: PATIENCE / 2 }).then(
+      () => true,
+      () => false,
+    );
+    if (isShown) {
+      return shown;
+    }
+    await this.inside((vscode) => void vscode.commands.executeCommand("notifications.showList"), undefined);
+    const listed = this.page.locator(".notifications-center .notification-list-item", { hasText: text });
+    await listed.waitFor();
+    return listed;
   }
 
   /** What the status bar says of the gateway, once it says something that `pattern` matches. */
