@@ -145,7 +145,7 @@ export class Editor {
       const { outcome, text, cells } = await this.#provide(document, request, provided);
       return outcome === 0 ? { ...open, along: { text, cells } } : open;
     } catch {
-      // It is asked again by itself, and fails again by itself.
+      // It is asked again by itself once its language has shown again that it is ready, and what it fails with then counts.
       return open;
     }
   }
