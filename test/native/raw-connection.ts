@@ -4,10 +4,11 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import type { TestContext } from "node:test";
 
-/** The status and the headers of a response; names in lower case. */
-export interface Head {
+/** A response; its headers' names in lower case. */
+export interface RawResponse {
   readonly status: number;
   readonly headers: ReadonlyMap<string, string>;
+  readonly body: string;
 }
 
 /** One connection to a gateway. */
@@ -53,8 +54,8 @@ export class RawConnection {
     return this.#ended || this.socket.readableEnded || this.socket.destroyed;
   }
 
-  /** The next response, its body left out; nothing if the connection ends without one. */
-  async response(): Promise<Head | undefined> {
+  /** The next response; nothing if the connection ends without one. */
+  async response(): Promise<RawResponse | undefined> {
     for (;;) {
       const end = this.#received.indexOf("\r\n\r\n");
       const [first = "", ...lines] = this.#received.slice(0, Math.max(end, 0)).split("\r\n");
@@ -66,8 +67,9 @@ export class RawConnection {
       );
       const after = end + 4 + Number(headers.get("content-length") ?? 0);
       if (end >= 0 && this.#received.length >= after) {
+        const body = this.#received.slice(end + 4, after);
         this.#received = this.#received.slice(after);
-        return { status: Number(first.split(" ")[1]), headers };
+        return { status: Number(first.split(" ")[1]), headers, body };
       }
       if (this.closed) {
         return undefined;

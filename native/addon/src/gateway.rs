@@ -123,7 +123,7 @@ impl Gateway {
         let roots_epoch = u64::try_from(options.roots_epoch).map_err(|_| refused("rootsEpoch", "a time since 1970"))?;
         let Configuration { identity, settings, level, redaction } = blocking(move || configuration(options)).await??;
         let sink = Sink::open(log, level, redaction);
-        let loopback = match Loopback::bind(&ports).await {
+        let loopback = match Loopback::bind(&ports) {
             Ok(loopback) => loopback,
             Err(error) => {
                 sink.close();

@@ -1,7 +1,8 @@
 //! The places for connections. There are so many and no more; when all are taken, whoever has waited longest without
 //! having a request answered gives up theirs: first whoever has had the time to show a token and has not, then whoever
 //! has, and last those that have just come. So nobody keeps the places by doing nothing: a new connection is let in as soon
-//! as it comes.
+//! as it comes. And nobody without a token drives out those who have shown theirs, by coming again and again: while half of
+//! the places are taken by such as have not, it is them who give up theirs, however lately they have come.
 //!
 //! What changes with every request stands in the holder's own atomics, so that connections do not wait for each other.
 
@@ -153,10 +154,12 @@ impl Places {
 
 impl Taken {
     fn longest_waiting(&self, now: u64) -> Option<usize> {
+        let strangers = self.tickets.iter().filter(|Ticket { holder, .. }| !holder.is_admitted()).count();
+        let crowded = 2 * strangers >= self.tickets.len();
         let rank = |(at, Ticket { id, holder, .. }): (usize, &Ticket)| {
             let since = Some(holder.waiting_since.load(Ordering::SeqCst)).filter(|&since| since != ANSWERING)?;
             let waited = Duration::from_nanos(now.saturating_sub(since));
-            let turn = match (holder.admitted.load(Ordering::Relaxed), waited >= GRACE) {
+            let turn = match (holder.is_admitted(), crowded || waited >= GRACE) {
                 (false, true) => 0,
                 (true, _) => 1,
                 (false, false) => 2,
@@ -177,10 +180,16 @@ impl Taken {
     }
 }
 
+impl Holder {
+    fn is_admitted(&self) -> bool {
+        self.admitted.load(Ordering::Relaxed)
+    }
+}
+
 impl Place {
     /// Notes that the client may come in: it goes after all those that have not shown that.
     pub(crate) fn admit(&self) {
-        if !self.holder.admitted.load(Ordering::Relaxed) {
+        if !self.holder.is_admitted() {
             self.holder.admitted.store(true, Ordering::Relaxed);
         }
     }
@@ -273,17 +282,29 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn who_has_had_the_time_to_show_a_token_goes_first_and_who_has_just_come_last() {
-        let places = places(3);
-        let (known, silent) = (take(&places), take(&places));
-        known.place.admit();
+        let places = places(4);
+        let (known, second, third, silent) = (take(&places), take(&places), take(&places), take(&places));
+        for known in [&known, &second, &third] {
+            known.place.admit();
+        }
         advance(GRACE).await;
         let fresh = take(&places);
-        let another = take(&places);
-        assert_eq!(evicted([&known, &silent, &fresh]), [false, true, false], "who has said nothing");
-        let last = take(&places);
-        assert_eq!(evicted([&known, &fresh, &another, &last]), [true, false, false, false], "then who is known");
-        take(&places);
-        assert_eq!(evicted([&fresh, &another, &last]), [true, false, false], "and then who has waited longest");
+        assert_eq!(evicted([&known, &second, &third, &silent]), [false, false, false, true], "who has said nothing");
+        let _another = take(&places);
+        assert_eq!(evicted([&known, &second, &third, &fresh]), [true, false, false, false], "then who is known");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn whoever_shows_no_token_drives_out_nobody_who_has() {
+        let places = places(4);
+        let (known, second) = (take(&places), take(&places));
+        known.place.admit();
+        second.place.admit();
+        advance(GRACE).await;
+        let strangers: Vec<_> = (0..6).map(|_| take(&places)).collect();
+        assert_eq!(evicted([&known, &second]), [false, false]);
+        let gone: Vec<_> = strangers.iter().map(|stranger| end(stranger).is_some()).collect();
+        assert_eq!(gone, [true, true, true, true, false, false], "whoever of them came first");
     }
 
     #[test]

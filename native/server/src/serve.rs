@@ -2,7 +2,7 @@
 
 use std::convert::Infallible;
 use std::io;
-use std::net::Ipv4Addr;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpSocket};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, timeout};
 use tokio_util::sync::CancellationToken;
@@ -24,6 +24,9 @@ use crate::places::{End, Place, Places};
 
 /// How many connections may be open. The next one takes the place of the one that has waited longest for its client.
 const MAX_CONNECTIONS: usize = 256;
+/// How many connections may wait to be accepted: a burst of four times as many as have a place. What comes beyond, the
+/// system drops, and its client tries again a second later or never learns of it.
+const BACKLOG: u32 = 1_024;
 /// How long a connection may take over a request's head, or stay idle. Longer than the clients that were measured keep
 /// an idle connection for reuse, so that they don't send into one that is just being closed.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(100);
@@ -53,11 +56,11 @@ pub struct Loopback {
 }
 
 impl Loopback {
-    /// Listens on the first of `ports` that can be had; 0 stands for any.
-    pub async fn bind(ports: &[u16]) -> Result<Self, BindError> {
+    /// Listens on the first of `ports` that can be had; 0 stands for any. For the runtime that it is called in.
+    pub fn bind(ports: &[u16]) -> Result<Self, BindError> {
         let mut failure = io::Error::from(io::ErrorKind::InvalidInput);
         for port in ports {
-            match TcpListener::bind((Ipv4Addr::LOCALHOST, *port)).await.and_then(Self::of) {
+            match listen(*port).and_then(Self::of) {
                 Ok(loopback) => return Ok(loopback),
                 Err(error) => {
                     tracing::info!(port, %error, "a port could not be opened");
@@ -77,6 +80,15 @@ impl Loopback {
     pub const fn port(&self) -> u16 {
         self.port
     }
+}
+
+fn listen(port: u16) -> io::Result<TcpListener> {
+    let socket = TcpSocket::new_v4()?;
+    // Elsewhere, a port is free as soon as nobody listens on it only with this; on Windows, it would be shared.
+    #[cfg(not(windows))]
+    socket.set_reuseaddr(true)?;
+    socket.bind(SocketAddr::from((Ipv4Addr::LOCALHOST, port)))?;
+    socket.listen(BACKLOG)
 }
 
 /// Serves until `shutdown`. Then no new connection is taken, the calls under way get a moment to end, and what is left

@@ -58,7 +58,7 @@ impl Session {
         let settings = settings(vec![bench.root.clone()], Duration::from_secs(2));
         bench.gateway.configure(Settings { access, ..settings });
 
-        let listener = Loopback::bind(&[0]).await.expect("a port");
+        let listener = Loopback::bind(&[0]).expect("a port");
         let url = format!("http://127.0.0.1:{}/mcp", listener.port());
         let shutdown = CancellationToken::new();
         tokio::spawn(serve(listener, Arc::clone(&bench.gateway), shutdown.clone()));

@@ -30,7 +30,7 @@ async fn session_of(server: &Server, client: &Value) -> String {
 
 #[tokio::test]
 async fn a_call_is_noted_under_its_client_with_its_items_and_a_failed_one_with_its_code() {
-    let server = Server::start().await;
+    let server = Server::start();
     let session = session_of(&server, &json!({ "name": "a client", "version": "1.2" })).await;
     server.send(&Request::post(&hover()).in_session(&session)).await;
     server.gateway.behave(Behaviour::Fail(ToolError::OutsideRoots));
@@ -58,7 +58,7 @@ async fn a_call_is_noted_under_its_client_with_its_items_and_a_failed_one_with_i
 
 #[tokio::test]
 async fn nothing_that_a_tool_answered_and_no_token_is_noted() {
-    let server = Server::start().await;
+    let server = Server::start();
     server.gateway.behave(Behaviour::Answer(r#"{"contents":[{"kind":"markdown","value":"a secret"}]}"#));
     let session = session_of(&server, &json!({ "name": "a client" })).await;
     let answer = server.send(&Request::post(&hover()).in_session(&session)).await;

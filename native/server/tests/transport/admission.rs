@@ -23,7 +23,7 @@ fn with_header<const N: usize>(header: &str, values: [&str; N]) -> [(String, Req
 
 #[tokio::test]
 async fn a_host_that_names_the_loopback_interface_is_let_in() {
-    let server = Server::start().await;
+    let server = Server::start();
     let hosts = [
         "localhost",
         "localhost:39400",
@@ -39,7 +39,7 @@ async fn a_host_that_names_the_loopback_interface_is_let_in() {
 
 #[tokio::test]
 async fn any_other_host_is_forbidden() {
-    let server = Server::start().await;
+    let server = Server::start();
     let hosts = [
         "evil.example",
         "evil.example:39400",
@@ -69,7 +69,7 @@ async fn any_other_host_is_forbidden() {
 
 #[tokio::test]
 async fn who_may_not_come_in_does_not_keep_a_connection() {
-    let server = Server::start().await;
+    let server = Server::start();
     for (header, value) in
         [("Host", "evil.example"), ("Origin", "https://evil.example"), ("Authorization", "Bearer no")]
     {
@@ -82,7 +82,7 @@ async fn who_may_not_come_in_does_not_keep_a_connection() {
 
 #[tokio::test]
 async fn a_missing_or_repeated_host_is_forbidden() {
-    let server = Server::start().await;
+    let server = Server::start();
     assert_eq!(server.send(&Request::initialize().without("Host")).await.status, 403);
     let old = Request::initialize().start("POST /mcp HTTP/1.0").without("Host");
     assert_eq!(server.send(&old).await.status, 403);
@@ -91,7 +91,7 @@ async fn a_missing_or_repeated_host_is_forbidden() {
 
 #[tokio::test]
 async fn a_foreign_host_in_the_request_target_is_forbidden() {
-    let server = Server::start().await;
+    let server = Server::start();
     let foreign = Request::initialize().start("POST http://evil.example/mcp HTTP/1.1");
     assert_eq!(server.send(&foreign).await.status, 403);
     let own = Request::initialize().start("POST http://127.0.0.1:39400/mcp HTTP/1.1");
@@ -100,14 +100,14 @@ async fn a_foreign_host_in_the_request_target_is_forbidden() {
 
 #[tokio::test]
 async fn a_request_without_origin_is_let_in_and_an_allowed_origin_lifts_the_403() {
-    let server = Server::start().await;
+    let server = Server::start();
     assert_eq!(server.send(&Request::initialize()).await.status, 200);
     assert_eq!(server.send(&Request::initialize().set("Origin", ORIGIN)).await.status, 200);
 }
 
 #[tokio::test]
 async fn any_origin_that_is_not_exactly_an_allowed_one_is_forbidden() {
-    let server = Server::start().await;
+    let server = Server::start();
     let origins = [
         "https://evil.example",
         "http://allowed.example",
@@ -126,7 +126,7 @@ async fn any_origin_that_is_not_exactly_an_allowed_one_is_forbidden() {
 
 #[tokio::test]
 async fn a_request_without_exactly_one_valid_bearer_token_is_unauthorized() {
-    let server = Server::start().await;
+    let server = Server::start();
     let wrong = format!("{}X", &TOKEN[..TOKEN.len() - 1]);
     let values = [
         "Bearer".to_owned(),
@@ -151,14 +151,14 @@ async fn a_request_without_exactly_one_valid_bearer_token_is_unauthorized() {
 
 #[tokio::test]
 async fn the_bearer_scheme_is_written_in_any_case() {
-    let server = Server::start().await;
+    let server = Server::start();
     let request = Request::initialize().set("Authorization", format!("bEARER  {TOKEN}"));
     assert_eq!(server.send(&request).await.status, 200);
 }
 
 #[tokio::test]
 async fn every_valid_token_is_accepted_and_a_change_takes_effect_at_once() {
-    let server = Server::start().await;
+    let server = Server::start();
     let other = Request::initialize().set("Authorization", "Bearer other-token");
     assert_eq!(server.send(&other).await.status, 401);
     server.gateway.allow(&["other-token", TOKEN]);
@@ -171,7 +171,7 @@ async fn every_valid_token_is_accepted_and_a_change_takes_effect_at_once() {
 
 #[tokio::test]
 async fn without_any_token_nobody_is_authorized() {
-    let server = Server::start().await;
+    let server = Server::start();
     for tokens in [&[][..], &[""][..]] {
         server.gateway.allow(tokens);
         assert_eq!(server.send(&Request::initialize().set("Authorization", "Bearer ")).await.status, 401);
@@ -181,7 +181,7 @@ async fn without_any_token_nobody_is_authorized() {
 
 #[tokio::test]
 async fn any_path_but_mcp_is_not_found() {
-    let server = Server::start().await;
+    let server = Server::start();
     let paths =
         ["/", "/mcp/", "/MCP", "/mcp2", "/mcp/x", "//mcp", "/%6dcp", "/.well-known/oauth-protected-resource", "*"];
     for path in paths {
@@ -193,13 +193,13 @@ async fn any_path_but_mcp_is_not_found() {
 
 #[tokio::test]
 async fn a_query_after_the_path_is_ignored() {
-    let server = Server::start().await;
+    let server = Server::start();
     assert_eq!(server.send(&Request::initialize().start("POST /mcp?x=/y HTTP/1.1")).await.status, 200);
 }
 
 #[tokio::test]
 async fn any_method_but_post_and_delete_is_answered_405_with_allow() {
-    let server = Server::start().await;
+    let server = Server::start();
     for method in ["GET", "HEAD", "PUT", "PATCH", "OPTIONS", "TRACE", "POSTS"] {
         let request = Request::of_body(b"").start(&format!("{method} /mcp HTTP/1.1"));
         let mut connection = server.connect().await;
@@ -212,7 +212,7 @@ async fn any_method_but_post_and_delete_is_answered_405_with_allow() {
 
 #[tokio::test]
 async fn a_content_type_other_than_json_is_415() {
-    let server = Server::start().await;
+    let server = Server::start();
     let types = [
         "text/plain",
         "application/jsonp",
@@ -229,14 +229,14 @@ async fn a_content_type_other_than_json_is_415() {
 
 #[tokio::test]
 async fn parameters_and_case_of_the_content_type_do_not_matter() {
-    let server = Server::start().await;
+    let server = Server::start();
     let types = ["application/json; charset=utf-8", "application/json;charset=UTF-8", "Application/JSON"];
     assert_eq!(statuses(&server, with_header("Content-Type", types)).await, all(200, types));
 }
 
 #[tokio::test]
 async fn a_content_encoding_other_than_identity_is_415() {
-    let server = Server::start().await;
+    let server = Server::start();
     let encodings = ["gzip", "identity, gzip", "br", ""];
     assert_eq!(statuses(&server, with_header("Content-Encoding", encodings)).await, all(415, encodings));
     assert_eq!(server.send(&Request::initialize().with("Content-Encoding", "identity")).await.status, 200);
@@ -244,7 +244,7 @@ async fn a_content_encoding_other_than_identity_is_415() {
 
 #[tokio::test]
 async fn an_accept_that_does_not_cover_both_types_is_406() {
-    let server = Server::start().await;
+    let server = Server::start();
     let values = [
         "application/json",
         "text/event-stream",
@@ -266,7 +266,7 @@ async fn an_accept_that_does_not_cover_both_types_is_406() {
 
 #[tokio::test]
 async fn an_accept_that_covers_both_types_is_let_in_in_any_order_and_by_wildcards() {
-    let server = Server::start().await;
+    let server = Server::start();
     let values = [
         "application/json, text/event-stream",
         "text/event-stream,application/json",
@@ -283,7 +283,7 @@ async fn an_accept_that_covers_both_types_is_let_in_in_any_order_and_by_wildcard
 
 #[tokio::test]
 async fn several_accept_lines_count_as_one() {
-    let server = Server::start().await;
+    let server = Server::start();
     let request = Request::initialize().set("Accept", "application/json").with("Accept", "text/event-stream");
     assert_eq!(server.send(&request).await.status, 200);
 }
@@ -296,21 +296,21 @@ fn padded_to(length: usize) -> Request {
 
 #[tokio::test]
 async fn a_body_of_one_mebibyte_is_read_and_one_byte_more_is_413() {
-    let server = Server::start().await;
+    let server = Server::start();
     assert_eq!(server.send(&padded_to(1_048_576)).await.status, 200);
     assert_eq!(server.send(&padded_to(1_048_577)).await.status, 413);
 }
 
 #[tokio::test]
 async fn a_chunked_body_is_held_to_the_same_limit() {
-    let server = Server::start().await;
+    let server = Server::start();
     assert_eq!(server.send(&Request { chunked: true, ..padded_to(1_048_576) }).await.status, 200);
     assert_eq!(server.send(&Request { chunked: true, ..padded_to(1_048_577) }).await.status, 413);
 }
 
 #[tokio::test]
 async fn a_body_that_is_announced_too_large_is_refused_before_it_is_sent() {
-    let server = Server::start().await;
+    let server = Server::start();
     let mut connection = server.connect().await;
     let head = String::from_utf8(Request::initialize().bytes()).unwrap();
     let head = head[..head.find("Content-Length").unwrap()].to_owned() + "Content-Length: 999999999\r\n\r\n";
@@ -320,7 +320,7 @@ async fn a_body_that_is_announced_too_large_is_refused_before_it_is_sent() {
 
 #[tokio::test]
 async fn a_client_that_is_refused_while_it_sends_a_large_body_sees_why() {
-    let server = Server::start().await;
+    let server = Server::start();
     let mut request = Request::initialize().set("Authorization", "Bearer wrong");
     request.body.resize(3_000_000, b' ');
     let mut connection = server.connect().await;
@@ -330,7 +330,7 @@ async fn a_client_that_is_refused_while_it_sends_a_large_body_sees_why() {
 
 #[tokio::test]
 async fn no_answer_has_a_cors_header() {
-    let server = Server::start().await;
+    let server = Server::start();
     let session = server.session().await;
     let preflight = Request::of_body(b"")
         .start("OPTIONS /mcp HTTP/1.1")
@@ -355,7 +355,7 @@ async fn no_answer_has_a_cors_header() {
 
 #[tokio::test]
 async fn a_refusal_explains_itself_in_plain_text_and_repeats_nothing() {
-    let server = Server::start().await;
+    let server = Server::start();
     let session = server.session().await;
     let requests: [(Request, &str); 6] = [
         (
@@ -378,7 +378,7 @@ async fn a_refusal_explains_itself_in_plain_text_and_repeats_nothing() {
 
 #[tokio::test]
 async fn an_error_inside_a_session_is_status_200_and_an_unknown_tool_is_invalid_params() {
-    let server = Server::start().await;
+    let server = Server::start();
     let answer: Value = server
         .ask(&json!({"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {"name": "vscode.lsp.rename", "arguments": {}}}))
         .await;
@@ -392,7 +392,7 @@ async fn an_error_inside_a_session_is_status_200_and_an_unknown_tool_is_invalid_
 
 #[tokio::test]
 async fn accepted_notifications_and_responses_are_202_without_a_body() {
-    let server = Server::start().await;
+    let server = Server::start();
     let session = server.session().await;
     let messages = [
         json!({"jsonrpc": "2.0", "method": "notifications/initialized"}),

@@ -29,7 +29,7 @@ fn call(name: &str, arguments: &Value) -> Value {
 
 #[tokio::test]
 async fn tools_list_is_exactly_the_seven_tools_with_the_schema_files_inlined() {
-    let server = Server::start().await;
+    let server = Server::start();
     let answer = server.ask(&json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"})).await;
     let descriptions: Value = serde_json::from_str(&schema_file("descriptions.json")).unwrap();
     let expected: Vec<Value> = NAMES
@@ -54,7 +54,7 @@ async fn tools_list_is_exactly_the_seven_tools_with_the_schema_files_inlined() {
 
 #[tokio::test]
 async fn tools_list_holds_no_reference_and_keeps_the_order_of_the_files() {
-    let server = Server::start().await;
+    let server = Server::start();
     let response = server.ask_raw(br#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#).await;
     let text = response.text();
     assert!(!text.contains("$ref") && !text.contains("$defs") && !text.contains("$schema"));
@@ -68,7 +68,7 @@ async fn tools_list_holds_no_reference_and_keeps_the_order_of_the_files() {
 
 #[tokio::test]
 async fn tools_list_takes_no_cursor_but_null() {
-    let server = Server::start().await;
+    let server = Server::start();
     let list = |params: Value| json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": params});
     assert!(server.ask(&list(json!({"cursor": null}))).await.get("result").is_some());
     for cursor in [json!("x"), json!(""), json!(1), json!({})] {
@@ -81,7 +81,7 @@ async fn tools_list_takes_no_cursor_but_null() {
 
 #[tokio::test]
 async fn arguments_that_fit_reach_the_call_with_whole_numbers_as_integers() {
-    let server = Server::start().await;
+    let server = Server::start();
     let body = br#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"vscode.lsp.references","arguments":
         {"uri":"file:///a.ts","position":{"line":4.0,"character":-0.0},"pageSize":1e300,"cursor":null}}}"#;
     server.ask_raw(body).await.json();
@@ -96,7 +96,7 @@ async fn arguments_that_fit_reach_the_call_with_whole_numbers_as_integers() {
 
 #[tokio::test]
 async fn arguments_left_out_count_as_an_empty_object() {
-    let server = Server::start().await;
+    let server = Server::start();
     let bare = |name: &str| json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": name}});
     assert!(server.ask(&bare("vscode.lsp.diagnostics.workspace")).await.get("result").is_some());
     assert_eq!(server.gateway.asked.lock().unwrap()[0].arguments, json!({}));
@@ -106,7 +106,7 @@ async fn arguments_left_out_count_as_an_empty_object() {
 
 #[tokio::test]
 async fn a_call_without_the_name_of_a_tool_is_invalid_params() {
-    let server = Server::start().await;
+    let server = Server::start();
     for params in [json!({}), json!({"name": 1}), json!({"name": null, "arguments": {}})] {
         let answer = server.ask(&json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params})).await;
         assert_eq!(answer["error"]["data"]["code"], "MCP_LSP_GATEWAY/INVALID_PARAMS");
@@ -115,7 +115,7 @@ async fn a_call_without_the_name_of_a_tool_is_invalid_params() {
 
 #[tokio::test]
 async fn what_is_wrong_with_arguments_is_told_by_field_and_limit_and_never_by_value() {
-    let server = Server::start().await;
+    let server = Server::start();
     let session = server.session().await;
     let at = |line: Value, character: Value| json!({"uri": "file:///s3cret.ts", "position": {"line": line, "character": character}});
     let long = format!("file:///s3cret/{}", "x".repeat(16_384));

@@ -28,7 +28,7 @@ fn cancelled(id: &Value) -> Request {
 
 #[tokio::test]
 async fn initialize_is_answered_with_the_revision_the_tools_capability_and_who_we_are() {
-    let server = Server::start().await;
+    let server = Server::start();
     let response = server.send(&initialize(&json!({"protocolVersion": "2025-11-25"}))).await;
     assert_eq!(response.status, 200);
     let mut answer = response.json();
@@ -52,7 +52,7 @@ async fn initialize_is_answered_with_the_revision_the_tools_capability_and_who_w
 
 #[tokio::test]
 async fn initialize_with_any_other_version_is_answered_with_2025_11_25() {
-    let server = Server::start().await;
+    let server = Server::start();
     for version in ["2025-06-18", "2024-11-05", "2026-07-28", "1.0", ""] {
         let response = server.send(&initialize(&json!({"protocolVersion": version}))).await;
         assert_eq!(response.json()["result"]["protocolVersion"], "2025-11-25", "{version}");
@@ -63,7 +63,7 @@ async fn initialize_with_any_other_version_is_answered_with_2025_11_25() {
 /// The one exception to D40: what a client gets that knows 2025-06-18 only, where the person allows it.
 #[tokio::test]
 async fn with_the_fallback_a_client_that_asks_for_2025_06_18_gets_a_session_of_it_and_every_other_one_does_not() {
-    let server = Server::start().await;
+    let server = Server::start();
     server.gateway.fall_back(true);
     for (asked, answered) in [
         ("2025-06-18", "2025-06-18"),
@@ -87,13 +87,13 @@ async fn with_the_fallback_a_client_that_asks_for_2025_06_18_gets_a_session_of_i
 
 #[tokio::test]
 async fn a_session_of_the_fallback_ends_with_the_fallback_and_goes_on_across_a_reload_until_then() {
-    let before = Server::start().await;
+    let before = Server::start();
     before.gateway.fall_back(true);
     let response = before.send(&initialize(&json!({"protocolVersion": "2025-06-18"}))).await;
     let session = response.header("mcp-session-id").unwrap().to_owned();
     let ping = Request::ping().in_session(&session).set("MCP-Protocol-Version", "2025-06-18");
 
-    let after = Server::start().await;
+    let after = Server::start();
     assert_eq!(after.send(&ping).await.status, 404);
     after.gateway.fall_back(true);
     assert_eq!(after.send(&ping).await.status, 200);
@@ -104,7 +104,7 @@ async fn a_session_of_the_fallback_ends_with_the_fallback_and_goes_on_across_a_r
 
 #[tokio::test]
 async fn initialize_without_a_protocol_version_is_invalid_params_and_makes_no_session() {
-    let server = Server::start().await;
+    let server = Server::start();
     let bare = Request::post(&json!({"jsonrpc": "2.0", "id": "init", "method": "initialize"}));
     let requests = [
         bare,
@@ -122,7 +122,7 @@ async fn initialize_without_a_protocol_version_is_invalid_params_and_makes_no_se
 
 #[tokio::test]
 async fn initialize_ignores_session_and_version_headers_and_mints_a_new_session() {
-    let server = Server::start().await;
+    let server = Server::start();
     let session = server.session().await;
     for named in [session.as_str(), "unknown", ""] {
         let request = initialize(&json!({"protocolVersion": "2025-11-25"}))
@@ -136,7 +136,7 @@ async fn initialize_ignores_session_and_version_headers_and_mints_a_new_session(
 
 #[tokio::test]
 async fn the_version_header_may_be_absent_or_name_the_revision_as_often_as_it_likes() {
-    let server = Server::start().await;
+    let server = Server::start();
     let session = server.session().await;
     let ping = Request::ping().in_session(&session);
     let requests = [
@@ -152,7 +152,7 @@ async fn the_version_header_may_be_absent_or_name_the_revision_as_often_as_it_li
 
 #[tokio::test]
 async fn any_other_value_of_the_version_header_is_400_wherever_it_stands() {
-    let server = Server::start().await;
+    let server = Server::start();
     let session = server.session().await;
     let ping = Request::ping().in_session(&session);
     for value in
@@ -167,7 +167,7 @@ async fn any_other_value_of_the_version_header_is_400_wherever_it_stands() {
 
 #[tokio::test]
 async fn before_initialized_every_request_but_ping_is_an_invalid_request() {
-    let server = Server::start().await;
+    let server = Server::start();
     let session = server.new_session().await;
     assert_eq!(
         server.send(&Request::ping().in_session(&session)).await.json(),
@@ -189,7 +189,7 @@ async fn before_initialized_every_request_but_ping_is_an_invalid_request() {
 /// VS Code sends both at once, on two connections.
 #[tokio::test]
 async fn a_request_that_overtakes_the_initialized_notification_waits_for_it() {
-    let server = Server::start().await;
+    let server = Server::start();
     let session = server.new_session().await;
     let list = Request::post(&json!({"jsonrpc": "2.0", "id": 2, "method": "tools/list"})).in_session(&session);
     let mut overtaking = server.connect().await;
@@ -204,7 +204,7 @@ async fn a_request_that_overtakes_the_initialized_notification_waits_for_it() {
 
 #[tokio::test]
 async fn one_session_that_is_initialized_does_not_initialize_another() {
-    let server = Server::start().await;
+    let server = Server::start();
     let waiting = server.new_session().await;
     server.session().await;
     let list = Request::post(&json!({"jsonrpc": "2.0", "id": 3, "method": "tools/list"})).in_session(&waiting);
@@ -213,7 +213,7 @@ async fn one_session_that_is_initialized_does_not_initialize_another() {
 
 #[tokio::test]
 async fn meta_and_task_in_params_are_tolerated_by_every_method() {
-    let server = Server::start().await;
+    let server = Server::start();
     let session = server.session().await;
     let extra = json!({"_meta": {"progressToken": 1}, "task": {"ttl": 1}});
     let mut call = extra.clone();
@@ -230,7 +230,7 @@ async fn meta_and_task_in_params_are_tolerated_by_every_method() {
 
 #[tokio::test]
 async fn an_undeclared_method_is_not_found() {
-    let server = Server::start().await;
+    let server = Server::start();
     let session = server.session().await;
     for method in
         ["resources/list", "prompts/list", "logging/setLevel", "completion/complete", "tasks/list", "tools/List", ""]
@@ -243,7 +243,7 @@ async fn an_undeclared_method_is_not_found() {
 
 #[tokio::test]
 async fn a_cancelled_call_is_dropped_and_its_post_is_answered_cap_exceeded() {
-    let server = Server::start().await;
+    let server = Server::start();
     let session = server.session().await;
     server.gateway.behave(Behaviour::Hang);
     for id in [json!(5), json!("five")] {
@@ -263,7 +263,7 @@ async fn a_cancelled_call_is_dropped_and_its_post_is_answered_cap_exceeded() {
 
 #[tokio::test]
 async fn a_cancellation_reaches_only_the_call_of_that_id_in_that_session() {
-    let server = Server::start().await;
+    let server = Server::start();
     let (session, other) = (server.session().await, server.session().await);
     server.gateway.behave(Behaviour::Hang);
     let mut connection = server.connect().await;
@@ -292,7 +292,7 @@ async fn a_cancellation_reaches_only_the_call_of_that_id_in_that_session() {
 
 #[tokio::test]
 async fn a_dropped_connection_drops_its_call() {
-    let server = Server::start().await;
+    let server = Server::start();
     let session = server.session().await;
     server.gateway.behave(Behaviour::Hang);
     let mut connection = server.connect().await;

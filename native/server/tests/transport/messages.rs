@@ -17,7 +17,7 @@ fn definition(id: &Value) -> Value {
 }
 
 async fn assert_refused(body: &[u8], code: i32, told: &str) {
-    let server = Server::start().await;
+    let server = Server::start();
     for response in [server.send(&Request::of_body(body)).await, server.ask_raw(body).await] {
         let name = String::from_utf8_lossy(&body[..body.len().min(80)]).into_owned();
         assert_eq!(response.status, 400, "{name}");
@@ -85,7 +85,7 @@ async fn an_id_that_is_null_or_neither_a_string_nor_an_integer_is_400() {
 
 #[tokio::test]
 async fn a_string_id_may_have_1024_bytes_and_not_more() {
-    let server = Server::start().await;
+    let server = Server::start();
     let longest = "é".repeat(512);
     let answer = server.ask(&json!({"jsonrpc": "2.0", "id": longest, "method": "ping"})).await;
     assert_eq!(answer["id"], longest.as_str());
@@ -119,7 +119,7 @@ async fn a_message_that_neither_asks_nor_answers_or_does_both_is_400() {
 
 #[tokio::test]
 async fn an_id_comes_back_as_it_was_sent() {
-    let server = Server::start().await;
+    let server = Server::start();
     for id in
         [json!(0), json!(-7), json!(18_446_744_073_709_551_615_u64), json!(""), json!("1"), json!("a\"\\\n\u{1f600}é")]
     {
@@ -130,7 +130,7 @@ async fn an_id_comes_back_as_it_was_sent() {
 
 #[tokio::test]
 async fn what_a_tool_answers_stands_byte_for_byte_in_its_envelope() {
-    let server = Server::start().await;
+    let server = Server::start();
     server.gateway.behave(Behaviour::Answer(r#"{"locations":[ ],"summary":"é"}"#));
     let session = server.session().await;
     let response = server.send(&Request::post(&definition(&json!("a\"b"))).in_session(&session)).await;
@@ -145,7 +145,7 @@ async fn what_a_tool_answers_stands_byte_for_byte_in_its_envelope() {
 /// Gemini CLI hands its model the texts in `content`, and of a result without any an empty object.
 #[tokio::test]
 async fn in_a_session_of_the_fallback_the_payload_is_a_text_as_well_which_the_cap_does_not_count() {
-    let server = Server::start().await;
+    let server = Server::start();
     server.gateway.fall_back(true);
     server.gateway.behave(Behaviour::Answer(r#"{"locations":[ ],"summary":"é\n"}"#));
     let begin = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {"protocolVersion": "2025-06-18"}});
@@ -165,7 +165,7 @@ async fn in_a_session_of_the_fallback_the_payload_is_a_text_as_well_which_the_ca
 
 #[tokio::test]
 async fn a_body_of_exactly_the_cap_is_sent_and_one_byte_more_is_cap_exceeded() {
-    let server = Server::start().await;
+    let server = Server::start();
     let session = server.session().await;
     let request = Request::post(&definition(&json!(1))).in_session(&session);
     let envelope = r#"{"jsonrpc":"2.0","id":1,"result":{"isError":false,"structuredContent":,"content":[]}}"#.len();
@@ -180,7 +180,7 @@ async fn a_body_of_exactly_the_cap_is_sent_and_one_byte_more_is_cap_exceeded() {
 
 #[tokio::test]
 async fn every_tool_error_has_its_number_and_ends_with_its_code() {
-    let server = Server::start().await;
+    let server = Server::start();
     let session = server.session().await;
     let request = Request::post(&definition(&json!(1))).in_session(&session);
     let errors = [
@@ -216,7 +216,7 @@ async fn every_tool_error_has_its_number_and_ends_with_its_code() {
 
 #[tokio::test]
 async fn an_error_with_details_carries_them_in_its_data() {
-    let server = Server::start().await;
+    let server = Server::start();
     server.gateway.behave(Behaviour::Fail(ToolError::CursorStale { changed: vec![Epoch::Text, Epoch::Fs] }));
     let answer = server.ask(&definition(&json!(1))).await;
     let sentence = "The workspace changed since this cursor was made; call again with cursor null.";
@@ -232,7 +232,7 @@ async fn an_error_with_details_carries_them_in_its_data() {
 
 #[tokio::test]
 async fn a_panic_costs_its_own_call_and_nothing_else() {
-    let server = Server::start().await;
+    let server = Server::start();
     let session = server.session().await;
     let request = Request::post(&definition(&json!(1))).in_session(&session);
     let mut connection = server.connect().await;

@@ -33,7 +33,7 @@ fn on_body(mut request: Request, change: fn(&mut Vec<u8>)) -> Request {
 
 #[tokio::test]
 async fn of_two_flaws_the_one_that_is_checked_earlier_is_answered() {
-    let server = Server::start().await;
+    let server = Server::start();
     let session = server.session().await;
     let sound = Request::ping().in_session(&session);
     assert_eq!(server.send(&sound).await.status, 200);
@@ -50,7 +50,7 @@ async fn of_two_flaws_the_one_that_is_checked_earlier_is_answered() {
 
 #[tokio::test]
 async fn a_missing_session_is_noticed_after_json_and_before_the_version() {
-    let server = Server::start().await;
+    let server = Server::start();
     let missing = Request::ping();
     let response = server.send(&on_body(missing.clone(), |body| body[0] = b'!')).await;
     assert!(response.text().contains("-32700"), "{response:?}");

@@ -44,7 +44,7 @@ async fn what_the_server_logs_of_its_own_holds_no_secret_and_nothing_of_a_reques
     let lines = Arc::new(Mutex::new(Vec::new()));
     let raw = Raw { thread: thread::current().id(), lines: Arc::clone(&lines) };
     tracing::subscriber::set_global_default(tracing_subscriber::registry().with(raw)).unwrap();
-    let server = Server::start().await;
+    let server = Server::start();
     let session = server.session().await;
     let call = Request::post(&json!({"jsonrpc": "2.0", "id": "s3cret", "method": "tools/call", "params": {
         "name": "vscode.lsp.workspaceSymbols", "arguments": {"query": "s3cret"},

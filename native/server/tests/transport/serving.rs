@@ -20,7 +20,7 @@ fn call() -> Request {
 
 #[tokio::test]
 async fn it_listens_on_127_0_0_1_and_on_no_other_address() {
-    let server = Server::start().await;
+    let server = Server::start();
     assert!(TcpStream::connect(("127.0.0.1", server.port)).await.is_ok());
     for address in ["127.0.0.2", "::1"] {
         let refused = TcpStream::connect((address, server.port)).await.unwrap_err();
@@ -38,17 +38,17 @@ async fn it_listens_on_127_0_0_1_and_on_no_other_address() {
 async fn the_first_port_that_is_free_is_taken() {
     let taken = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
     let taken_port = taken.local_addr().unwrap().port();
-    let loopback = Loopback::bind(&[taken_port, 0]).await.unwrap();
+    let loopback = Loopback::bind(&[taken_port, 0]).unwrap();
     assert_ne!(loopback.port(), taken_port);
     assert_ne!(loopback.port(), 0);
-    let reason = Loopback::bind(&[taken_port, loopback.port()]).await.unwrap_err().to_string();
+    let reason = Loopback::bind(&[taken_port, loopback.port()]).unwrap_err().to_string();
     assert!(reason.starts_with("None of the wished ports could be opened on 127.0.0.1"), "{reason}");
     assert!(reason.contains("mcpLspGateway.port"), "{reason}");
 }
 
 #[tokio::test]
 async fn a_connection_serves_one_request_after_another() {
-    let server = Server::start().await;
+    let server = Server::start();
     let mut connection = server.connect().await;
     for _ in 0..3 {
         assert_eq!(connection.send(&Request::initialize()).await.status, 200);
@@ -59,7 +59,7 @@ async fn a_connection_serves_one_request_after_another() {
 
 #[tokio::test]
 async fn a_connection_that_does_not_speak_http_is_closed() {
-    let server = Server::start().await;
+    let server = Server::start();
     let mut connection = server.connect().await;
     connection.write(b"\x16\x03\x01\x02\x00 hello\r\n\r\n").await;
     let answer = String::from_utf8(connection.closed().await).unwrap();
@@ -68,14 +68,14 @@ async fn a_connection_that_does_not_speak_http_is_closed() {
 
 #[tokio::test]
 async fn a_head_of_more_than_32_kib_is_refused() {
-    let server = Server::start().await;
+    let server = Server::start();
     let response = server.send(&Request::initialize().with("X-Padding", "x".repeat(33_000))).await;
     assert_eq!(response.status, 431);
 }
 
 #[tokio::test]
 async fn a_head_that_is_never_finished_closes_the_connection() {
-    let server = Server::start().await;
+    let server = Server::start();
     let mut connection = server.connect().await;
     connection.write(b"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\n").await;
     // From here on time passes as soon as nobody has anything to do.
@@ -87,7 +87,7 @@ async fn a_head_that_is_never_finished_closes_the_connection() {
 
 #[tokio::test]
 async fn a_body_that_never_arrives_is_answered_408() {
-    let server = Server::start().await;
+    let server = Server::start();
     let mut connection = server.connect().await;
     let mut bytes = Request::initialize().bytes();
     bytes.pop();
@@ -101,7 +101,7 @@ async fn a_body_that_never_arrives_is_answered_408() {
 
 #[tokio::test]
 async fn stopping_with_nothing_under_way_closes_idle_connections_and_the_port() {
-    let server = Server::start().await;
+    let server = Server::start();
     let mut idle = server.connect().await;
     idle.send(&Request::initialize()).await;
     let mut fresh = server.connect().await;
@@ -116,7 +116,7 @@ async fn stopping_with_nothing_under_way_closes_idle_connections_and_the_port() 
 
 #[tokio::test]
 async fn stopping_lets_a_call_that_ends_in_time_be_answered() {
-    let server = Server::start().await;
+    let server = Server::start();
     let session = server.session().await;
     server.gateway.behave(Behaviour::Hang);
     let mut connection = server.connect().await;
@@ -137,7 +137,7 @@ async fn stopping_lets_a_call_that_ends_in_time_be_answered() {
 
 #[tokio::test]
 async fn stopping_drops_a_call_that_hangs_and_does_not_make_idle_connections_wait_for_it() {
-    let mut server = Server::start().await;
+    let mut server = Server::start();
     let session = server.session().await;
     server.gateway.behave(Behaviour::Hang);
     let mut idle = server.connect().await;
@@ -155,7 +155,7 @@ async fn stopping_drops_a_call_that_hangs_and_does_not_make_idle_connections_wai
 
 #[tokio::test]
 async fn the_257th_connection_takes_the_place_of_the_one_that_has_waited_longest() {
-    let server = Server::start().await;
+    let server = Server::start();
     let mut open: Vec<Connection> = Vec::new();
     for _ in 0..256 {
         let mut connection = server.connect().await;
@@ -171,7 +171,7 @@ async fn the_257th_connection_takes_the_place_of_the_one_that_has_waited_longest
 
 #[tokio::test]
 async fn connections_that_have_shown_no_token_go_before_those_that_have() {
-    let server = Server::start().await;
+    let server = Server::start();
     let mut known = server.connect().await;
     assert_eq!(known.send(&Request::initialize()).await.status, 200);
     let mut strangers: Vec<Connection> = Vec::new();
@@ -189,7 +189,7 @@ async fn connections_that_have_shown_no_token_go_before_those_that_have() {
 
 #[tokio::test]
 async fn a_call_that_is_being_answered_keeps_its_connection() {
-    let server = Server::start().await;
+    let server = Server::start();
     let session = server.session().await;
     server.gateway.behave(Behaviour::Hang);
     let mut asking = server.connect().await;

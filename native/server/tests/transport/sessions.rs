@@ -14,7 +14,7 @@ const FOREIGN_MADE: &str = "AAECAwQFBgcICQoLDA0OD3x68Tl4bAAMfm0yDSlNtiqI9PePBgvV
 
 #[tokio::test]
 async fn before_a_session_anything_but_initialize_is_400_with_an_empty_body() {
-    let server = Server::start().await;
+    let server = Server::start();
     let messages = [
         json!({"jsonrpc": "2.0", "id": 1, "method": "server/discover", "params": {}}),
         json!({"jsonrpc": "2.0", "id": 1, "method": "ping"}),
@@ -38,7 +38,7 @@ async fn before_a_session_anything_but_initialize_is_400_with_an_empty_body() {
 
 #[tokio::test]
 async fn each_initialize_mints_another_id_of_plain_characters() {
-    let server = Server::start().await;
+    let server = Server::start();
     let (one, other) = (server.new_session().await, server.new_session().await);
     assert_ne!(one, other);
     for id in [one, other] {
@@ -49,7 +49,7 @@ async fn each_initialize_mints_another_id_of_plain_characters() {
 
 #[tokio::test]
 async fn an_unknown_session_is_404() {
-    let server = Server::start().await;
+    let server = Server::start();
     let session = server.session().await;
     let first = if session.starts_with('A') { "B" } else { "A" };
     let last = if session.ends_with('A') { "B" } else { "A" };
@@ -73,7 +73,7 @@ async fn an_unknown_session_is_404() {
 
 #[tokio::test]
 async fn a_session_id_that_is_sent_twice_is_404() {
-    let server = Server::start().await;
+    let server = Server::start();
     let session = server.session().await;
     let twice = Request::ping().in_session(&session).with("MCP-Session-Id", &session);
     assert_eq!(server.send(&twice).await.status, 404);
@@ -81,7 +81,7 @@ async fn a_session_id_that_is_sent_twice_is_404() {
 
 #[tokio::test]
 async fn delete_ends_the_session_and_only_that_one() {
-    let server = Server::start().await;
+    let server = Server::start();
     let (one, other) = (server.session().await, server.session().await);
     let response = server.send(&Request::delete().in_session(&one)).await;
     assert_eq!((response.status, response.body.len()), (204, 0));
@@ -93,7 +93,7 @@ async fn delete_ends_the_session_and_only_that_one() {
 
 #[tokio::test]
 async fn a_session_that_a_connection_has_named_before_is_404_once_it_has_ended_elsewhere() {
-    let server = Server::start().await;
+    let server = Server::start();
     let (ended, other) = (server.session().await, server.session().await);
     let mut connection = server.connect().await;
     let (ping, ping_other) = (Request::ping().in_session(&ended), Request::ping().in_session(&other));
@@ -108,7 +108,7 @@ async fn a_session_that_a_connection_has_named_before_is_404_once_it_has_ended_e
 
 #[tokio::test]
 async fn a_session_of_a_connection_is_taken_by_its_whole_id() {
-    let server = Server::start().await;
+    let server = Server::start();
     let session = server.session().await;
     let mut connection = server.connect().await;
     assert_eq!(connection.send(&Request::ping().in_session(&session)).await.status, 200);
@@ -120,7 +120,7 @@ async fn a_session_of_a_connection_is_taken_by_its_whole_id() {
 
 #[tokio::test]
 async fn a_delete_in_the_wrong_version_ends_nothing() {
-    let server = Server::start().await;
+    let server = Server::start();
     let session = server.session().await;
     let request = Request::delete().in_session(&session).set("MCP-Protocol-Version", "2024-11-05");
     assert_eq!(server.send(&request).await.status, 400);
@@ -129,9 +129,9 @@ async fn a_delete_in_the_wrong_version_ends_nothing() {
 
 #[tokio::test]
 async fn a_session_goes_on_across_a_reload_and_counts_as_initialized() {
-    let before = Server::start().await;
+    let before = Server::start();
     let session = before.new_session().await;
-    let after = Server::start().await;
+    let after = Server::start();
     let list = Request::post(&json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"})).in_session(&session);
     assert!(after.send(&list).await.json().get("result").is_some());
     assert!(before.send(&list).await.json().get("error").is_some(), "not initialized where it is remembered");
@@ -139,28 +139,28 @@ async fn a_session_goes_on_across_a_reload_and_counts_as_initialized() {
 
 #[tokio::test]
 async fn an_id_is_random_bytes_and_their_mac_under_the_key() {
-    let server = Server::start().await;
+    let server = Server::start();
     assert_eq!(server.send(&Request::ping().in_session(FOREIGN_MADE)).await.status, 200);
 }
 
 #[tokio::test]
 async fn a_session_of_another_workspace_or_key_is_404() {
-    let elsewhere = Server::of(Double::of(&KEY, "file:///home/me/other", &[])).await;
+    let elsewhere = Server::of(Double::of(&KEY, "file:///home/me/other", &[]));
     let session = elsewhere.session().await;
-    let server = Server::start().await;
+    let server = Server::start();
     assert_eq!(server.send(&Request::ping().in_session(&session)).await.status, 404);
-    let other_key = Server::of(Double::of(b"another key of thirty-two bytes.", WORKSPACE, &[])).await;
+    let other_key = Server::of(Double::of(b"another key of thirty-two bytes.", WORKSPACE, &[]));
     let session = other_key.session().await;
     assert_eq!(server.send(&Request::ping().in_session(&session)).await.status, 404);
 }
 
 #[tokio::test]
 async fn an_ended_session_stays_ended_across_a_reload() {
-    let before = Server::start().await;
+    let before = Server::start();
     let session = before.session().await;
     before.send(&Request::delete().in_session(&session)).await;
     let stored = before.gateway.ended.lock().unwrap().last().unwrap().clone();
-    let after = Server::of(Double::of(&KEY, WORKSPACE, &stored)).await;
+    let after = Server::of(Double::of(&KEY, WORKSPACE, &stored));
     assert_eq!(after.send(&Request::ping().in_session(&session)).await.status, 404);
 }
 

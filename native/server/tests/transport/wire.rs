@@ -34,12 +34,12 @@ impl Drop for Server {
 }
 
 impl Server {
-    pub(crate) async fn start() -> Self {
-        Self::of(Double::new()).await
+    pub(crate) fn start() -> Self {
+        Self::of(Double::new())
     }
 
-    pub(crate) async fn of(gateway: Double) -> Self {
-        let listener = Loopback::bind(&[0]).await.unwrap();
+    pub(crate) fn of(gateway: Double) -> Self {
+        let listener = Loopback::bind(&[0]).unwrap();
         let port = listener.port();
         let gateway = Arc::new(gateway);
         let shutdown = CancellationToken::new();
