@@ -136,7 +136,9 @@ function stepAfter({ tool, outcome, tries }: Call, language: string, warmingUp: 
     ];
   }
   if (outcome.code === "PROVIDER_UNAVAILABLE") {
-    return [`No extension answers ${name} for ${language || "this workspace"}: install one that does, if you need it.`];
+    return [
+      `No extension answers ${name} for ${language || "this workspace"}: install one that does, or, if there is one and the folder has just been trusted, run **Developer: Reload Window**.`,
+    ];
   }
   if (outcome.code === "INTERNAL") {
     return [`${name} failed: look at **MCP LSP Gateway: Show Log**, which tells what the extension said.`];

@@ -63,6 +63,8 @@ export interface Parts {
   /** Opens a document of each main language of the workspace. */
   mainDocuments(): Promise<readonly MainDocument[]>;
   sessionsEnded(ids: readonly string[]): void;
+  /** Nothing in the editor could have answered a question for this language, of which this is the name. */
+  unserved(language: string): void;
 }
 
 /**
@@ -190,20 +192,24 @@ export class Editor {
     const { line, character } = request;
     const at = line === undefined ? [] : [new vscode.Position(line, character ?? 0)];
     const items = await run(command, document.uri, ...at);
-    if (Array.isArray(items) && items.length === 0 && !this.#isServed(document.languageId)) {
-      return noProvider();
+    if (Array.isArray(items) && items.length === 0) {
+      const { name, isServed } = this.#language(document.languageId);
+      if (!isServed) {
+        this.#parts.unserved(name);
+        return noProvider();
+      }
     }
     return pack(items);
   }
 
   /**
-   * Whether an extension with code declares the language. VS Code answers an empty list where there is no provider, and
-   * this is what it lets us know about who could have answered. It brings the colours of many languages itself, and those
-   * extensions answer nothing.
+   * What people call the language, and whether an extension with code declares it. VS Code answers an empty list where there
+   * is no provider, and this is what it lets us know about who could have answered. It brings the colours of many languages
+   * itself, and those extensions answer nothing.
    */
-  #isServed(languageId: string): boolean {
+  #language(id: string): Pick<DeclaredLanguage, "name" | "isServed"> {
     this.#languages ??= declaredLanguages(vscode.extensions.all);
-    return this.#languages.get(languageId)?.isServed === true;
+    return this.#languages.get(id) ?? { name: id, isServed: false };
   }
 }
 

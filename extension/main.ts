@@ -14,6 +14,7 @@ import { ServerDefinitions } from "./definitions.ts";
 import { Documents } from "./documents.ts";
 import { documentHost, Editor } from "./editor.ts";
 import { faceOf } from "./gateway-face.ts";
+import { HeldBack } from "./held-back.ts";
 import { type InstalledExtension, installationId, watchInstallation } from "./installation.ts";
 import { Languages } from "./languages.ts";
 import { Lifecycle, type State } from "./lifecycle.ts";
@@ -63,6 +64,7 @@ export function activate(context: vscode.ExtensionContext): void {
       sight.changed();
     },
   });
+  const heldBack = new HeldBack();
   const editor = new Editor({
     documents,
     analysis,
@@ -71,6 +73,7 @@ export function activate(context: vscode.ExtensionContext): void {
     published: () => changes.published(),
     mainDocuments: () => warmUp.mainDocuments(),
     sessionsEnded: (ids) => void workspaceState.update(ENDED_SESSIONS, ids),
+    unserved: (language) => heldBack.unserved(language),
   });
   const consents = new Consents(workspaceState, () => void lifecycle.update());
   const installed: InstalledExtension = {

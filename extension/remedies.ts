@@ -11,6 +11,8 @@ export interface Remedy {
   readonly arguments?: readonly unknown[];
 }
 
+export const RELOAD: Remedy = { title: "Reload Window", command: "workbench.action.reloadWindow" };
+
 /** Any state but that of a gateway that runs. */
 export type NotRunning = Exclude<State, { kind: "running" }>;
 
@@ -52,7 +54,7 @@ export function remedyFor(state: NotRunning): Remedy {
     case "disabled":
       return { title: "Turn On", command: "mcpLspGateway.set", arguments: ["enabled", true] };
     case "uninstalled":
-      return { title: "Reload Window", command: "workbench.action.reloadWindow" };
+      return RELOAD;
     case "failed": {
       const setting = /mcpLspGateway\.[\w.]*\w/.exec(state.reason)?.[0];
       return setting === undefined

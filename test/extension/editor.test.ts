@@ -41,6 +41,7 @@ const adapter: LanguageAdapter = {
 };
 
 let ended: (readonly string[])[];
+let unserved: string[];
 let clock: FakeClock;
 let analysis: InstanceType<typeof Analysis>;
 let languages: InstanceType<typeof Languages>;
@@ -52,6 +53,7 @@ beforeEach(() => {
   editor.documents.push({ uri: FILE, languageId: "typescript", lines: ["", "two 😀"] });
   editor.languages.push("typescript");
   ended = [];
+  unserved = [];
   clock = new FakeClock();
   analysis = new Analysis(clock);
   adapted = [];
@@ -71,6 +73,7 @@ beforeEach(() => {
     published: () => new Changes(() => {}, documents, analysis, tabs).published(),
     mainDocuments: async () => [{ uri: TEXT, language: "typescript", tells: true }],
     sessionsEnded: (ids) => ended.push(ids),
+    unserved: (language) => unserved.push(language),
   });
 });
 
@@ -145,12 +148,15 @@ test("nothing found is an empty answer, and no provider where no extension with 
 
   editor.languages = [];
   // As VS Code's own extension for the colours of TypeScript, which is there when the one with the server is not.
-  editor.manifests = [{ contributes: { languages: [{ id: "typescript" }] } }];
+  editor.manifests = [{ contributes: { languages: [{ id: "typescript", aliases: ["TypeScript"] }] } }];
   asked.forgetLanguages();
+  assert.deepEqual(unserved, []);
   for (const question of questions) {
     assert.equal((await ask(question, place)).outcome, 1);
+    assert.equal(unserved.pop(), "TypeScript");
   }
   assert.equal((await ask(QUESTION.workspaceSymbols, { query: "n" })).outcome, 0, "no language is asked for");
+  assert.deepEqual(unserved, []);
 });
 
 test("a document is opened with or without a line to look at", async () => {

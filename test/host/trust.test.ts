@@ -1,8 +1,11 @@
 import assert from "node:assert/strict";
 import { rmSync } from "node:fs";
 import { connect as dial } from "node:net";
+import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import type { RealVsCode } from "../../scripts/real-vscode.ts";
+import { pathToFileURL } from "node:url";
+import type { GatewayClient } from "../../scripts/gateway-client.ts";
+import type { EditorWindow, RealVsCode } from "../../scripts/real-vscode.ts";
 import { connect, copyWorkspace, freePort, startEditor } from "./gateway-window.ts";
 
 /** As many as the gateway would try. */
@@ -12,6 +15,8 @@ describe("a folder that nobody has trusted yet", () => {
   let folder: string;
   let port: number;
   let editor: RealVsCode;
+  let window: EditorWindow;
+  let client: GatewayClient;
 
   before(async () => {
     folder = copyWorkspace();
@@ -30,15 +35,26 @@ describe("a folder that nobody has trusted yet", () => {
 
   test("no port is opened in Restricted Mode, the status bar says why, and trusting the folder opens it", async () => {
     const before = await openPorts(port);
-    const window = await editor.openWindow(folder);
+    window = await editor.openWindow(folder);
     assert.match(await window.status(/MCP restricted/), /Restricted Mode/);
     assert.deepEqual(await openPorts(port), before);
     await window.runCommand("Workspaces: Manage Workspace Trust");
     await window.page.getByRole("button", { name: "Trust", exact: true }).click();
-    const { configuration, client } = await connect(window);
+    const connected = await connect(window);
+    const { configuration } = connected;
+    client = connected.client;
     assert.match(await window.status(/MCP \d+/), /listens on port \d+/);
     assert.deepEqual(await openPorts(port), [...before, Number(new URL(configuration.url).port)].sort());
     assert.equal((await client.toolNames()).length, 7);
+  });
+
+  test("where an extension was kept back, the call says that nobody answers, and a button gets it started", async () => {
+    const ask = { uri: pathToFileURL(join(folder, "src", "ship.ts")).href };
+    await assert.rejects(client.call("vscode.lsp.documentSymbols", ask), { code: "PROVIDER_UNAVAILABLE" });
+    await window.answerNotification("No extension answers for TypeScript yet", "Reload Window");
+    const { client: again } = await connect(window);
+    const { symbols } = await again.call<{ symbols: { name: string }[] }>("vscode.lsp.documentSymbols", ask);
+    assert.ok(symbols.some(({ name }) => name === "Ship"));
   });
 });
 
