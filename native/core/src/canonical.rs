@@ -122,9 +122,6 @@ pub(crate) type Locations = Allowed<Range>;
 /// What stands in a location (section 3.4) around its four numbers, less its beginning.
 const BETWEEN_NUMBERS: [&str; 4] = [r#","character":"#, r#"},"end":{"line":"#, r#","character":"#, "}}}"];
 
-/// Most digits of a line or character.
-const MOST_DIGITS: usize = 10;
-
 impl<T> Allowed<T> {
     /// How many items were left out because of their URIs.
     pub(crate) fn left_out(&self) -> LeftOut {
@@ -193,8 +190,14 @@ impl Locations {
         };
         let openings = self.uris.iter().map(opening).collect::<Result<Vec<_>, ToolError>>()?;
         let items = &self.items[..count.min(self.items.len())];
-        let without_opening = BETWEEN_NUMBERS.iter().map(|text| text.len() + MOST_DIGITS).sum::<usize>() + 1;
-        let bytes = items.iter().map(|&(uri, _)| openings[uri].len() + without_opening).sum();
+        // Room for just what is written: what an allocator gets back in another size than it gave, it may not give again, and
+        // new memory costs more than all that is written into it.
+        let without_numbers = BETWEEN_NUMBERS.iter().map(|text| text.len()).sum::<usize>() + ",".len();
+        let length = |&(uri, Range { start, end }): &(usize, Range)| {
+            let digits = [start.line, start.character, end.line, end.character].map(digits_of);
+            openings[uri].len() + digits.iter().sum::<usize>() + without_numbers
+        };
+        let bytes = items.iter().map(length).sum::<usize>().saturating_sub(",".len());
         let mut set = Encoding::with_capacity(items.len(), bytes);
         let mut digits = itoa::Buffer::new();
         for &(uri, Range { start, end }) in items {
@@ -207,8 +210,13 @@ impl Locations {
                 json.extend_from_slice(text.as_bytes());
             }
         }
+        debug_assert_eq!(set.json.len(), bytes, "no more room than is needed");
         Ok(set.finish())
     }
+}
+
+fn digits_of(number: u32) -> usize {
+    number.checked_ilog10().map_or(1, |power| power as usize + 1)
 }
 
 /// What stands for a URI until all are known: an index into [`Names::uris`].
@@ -290,14 +298,17 @@ impl<'a> Names<'a> {
 
     /// The items that are allowed, in canonical order; that of `T` is the order of the items of one URI.
     pub(crate) fn order<T: Ord>(self, items: Vec<(Name, T)>) -> Allowed<T> {
-        let inside = |place: &Place| match place {
-            Place::Inside(uri) => Some(uri.clone()),
+        let inside = |(name, place): (Name, &Place)| match place {
+            Place::Inside(uri) => Some((uri.clone(), name)),
             Place::Outside(_) | Place::Missing(_) => None,
         };
-        let mut uris: Vec<CanonicalUri> = self.places.iter().filter_map(inside).collect();
+        let mut uris: Vec<(CanonicalUri, Name)> = self.places.iter().enumerate().filter_map(inside).collect();
         uris.sort_unstable();
-        let ranks: Vec<Option<usize>> =
-            self.places.iter().map(|place| inside(place).and_then(|uri| uris.binary_search(&uri).ok())).collect();
+        let mut ranks = vec![None; self.places.len()];
+        for (rank, &(_, name)) in uris.iter().enumerate() {
+            ranks[name] = Some(rank);
+        }
+        let uris = uris.into_iter().map(|(uri, _)| uri).collect();
         let mut allowed = Vec::with_capacity(items.len());
         let (mut outside, mut missing) = (Vec::new(), Vec::new());
         for (name, item) in items {
