@@ -142,7 +142,7 @@ function numberOf(expression: string, known: ReadonlyMap<string, number>): numbe
 function constantsOf(pattern: string, known = new Map<string, number>()): Map<string, number> {
   const constants = new Map<string, number>();
   for (const [, name = "", expression = ""] of readAll(pattern).matchAll(
-    /^(?:pub |export )?const ([A-Z_]+)(?:: (?:usize|u64|Duration))? = ([^;]+);/gm,
+    /^(?:pub |export )?const ([A-Z_]+)(?:: (?:usize|u32|u64|Duration))? = ([^;]+);/gm,
   )) {
     const value = numberOf(expression, new Map([...known, ...constants]));
     if (value !== undefined) {
