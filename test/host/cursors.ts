@@ -1,7 +1,9 @@
-// Cursors of one question: the second page of an answer, and what has moved since the first.
+// Cursors of one question: the second page of an answer, and what has moved since the first. And the moment at which
+// what a test has done on disk is no news any more.
 
 import assert from "node:assert/strict";
 import { type GatewayClient, type Page, ToolFailure } from "../../scripts/gateway-client.ts";
+import type { EditorWindow } from "../../scripts/real-vscode.ts";
 import { eventually } from "./gateway-window.ts";
 
 /** A paged question whose answer has more than one item. */
@@ -49,4 +51,42 @@ export class PagedQuestion {
   #ask(cursor: string | null, pageSize: number): Promise<Page<unknown>> {
     return this.#client.call(this.#tool, { ...this.#input, pageSize, cursor });
   }
+}
+
+/**
+ * Waits until the editor has heard of everything that happened in this folder before. It may act on what was written,
+ * such as settings, and tell its extensions only later that a file has changed. Leaves files in `dist`, which do not count.
+ */
+export async function untilHeardOfAll(window: EditorWindow, folder: string): Promise<void> {
+  await window.inside(async (vscode, folder) => {
+    const { mkdirSync, rmSync } = process.getBuiltinModule("node:fs");
+    const watcher = vscode.workspace.createFileSystemWatcher(
+      new vscode.RelativePattern(vscode.Uri.file(folder), "dist/heard-*"),
+    );
+    rmSync(`${folder}/dist`, { recursive: true, force: true });
+    const heard = new Set<string>();
+    let waiting = (): void => {};
+    watcher.onDidCreate(({ path }) => {
+      heard.add(path);
+      waiting();
+    });
+    const stamp = Date.now();
+    let last = "";
+    const make = (): void => {
+      last = `${folder}/dist/heard-${stamp}-${heard.size}-${Math.random()}`;
+      mkdirSync(last, { recursive: true });
+    };
+    // A new watcher needs a moment before it sees anything. What it hears comes in the order in which it happened.
+    make();
+    const making = setInterval(make, 200);
+    await new Promise<void>((resolve) => {
+      waiting = resolve;
+    });
+    clearInterval(making);
+    make();
+    await new Promise<void>((resolve) => {
+      waiting = () => heard.has(last) && resolve();
+    });
+    watcher.dispose();
+  }, folder);
 }

@@ -1,16 +1,22 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { appendFileSync, cpSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { devNull } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, type TestContext, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { ToolFailure } from "../../scripts/gateway-client.ts";
-import { root } from "../../scripts/layout.ts";
 import { pickSubject, type Subject } from "../../scripts/pick-subject.ts";
 import type { RealVsCode } from "../../scripts/real-vscode.ts";
-import { PagedQuestion } from "./cursors.ts";
-import { eventually, type GatewayWindow, openGateway, startEditor, temporaryFolder } from "./gateway-window.ts";
+import { PagedQuestion, untilHeardOfAll } from "./cursors.ts";
+import {
+  copyWorkspace,
+  eventually,
+  type GatewayWindow,
+  openGateway,
+  startEditor,
+  temporaryFolder,
+} from "./gateway-window.ts";
 
 /** So soon after a change on disk the next page says so. */
 const SOON_MS = 2_000;
@@ -33,10 +39,7 @@ describe("scenario 3: cursors and what happens in the editor and on disk", () =>
 
   before(async () => {
     parent = temporaryFolder("freshness");
-    folder = join(parent, "harbour");
-    cpSync(join(root, "test", "workspace"), folder, { recursive: true });
-    // Extensions of the editor's own open it some seconds after their start.
-    rmSync(join(folder, "package.json"));
+    folder = copyWorkspace(join(parent, "harbour"));
     writeFileSync(join(folder, WRONG), 'export const draught: number = "deep";\n');
     makeRepository();
     annex = join(parent, "annex");
@@ -114,7 +117,7 @@ describe("scenario 3: cursors and what happens in the editor and on disk", () =>
 
   test("git checkout of another branch makes a cursor stale, and changes the text of what is open", async (t) => {
     await becomesStale(t, () => git("checkout", "-q", "quayside"));
-    const { cursor } = await question.firstPage();
+    const { cursor } = await heardOfAll();
     await gateway.window.openFile("src/quay.ts");
     assert.deepEqual(await question.changeSince(cursor), ["text"]);
     const { cursor: next } = await heardOfAll();
@@ -139,7 +142,7 @@ describe("scenario 3: cursors and what happens in the editor and on disk", () =>
     await ask();
     // A watcher that was made a moment ago may not see anything yet.
     let written = 0;
-    const { cursor: unwatched } = await question.firstPage();
+    const { cursor: unwatched } = await heardOfAll();
     const first = await eventually(
       () => {
         writeFileSync(join(annex, `pier-${written++}.ts`), "export {};\n");
@@ -365,37 +368,7 @@ describe("scenario 3: cursors and what happens in the editor and on disk", () =>
 
   /** The first page, asked for when the editor has heard of everything that happened on disk before. */
   async function heardOfAll(where = folder): Promise<{ cursor: string; total: number }> {
-    await gateway.window.inside(async (vscode, where) => {
-      const { mkdirSync, rmSync } = process.getBuiltinModule("node:fs");
-      const watcher = vscode.workspace.createFileSystemWatcher(
-        new vscode.RelativePattern(vscode.Uri.file(where), "dist/heard-*"),
-      );
-      rmSync(`${where}/dist`, { recursive: true, force: true });
-      const heard = new Set<string>();
-      let waiting = (): void => {};
-      watcher.onDidCreate(({ path }) => {
-        heard.add(path);
-        waiting();
-      });
-      const stamp = Date.now();
-      let last = "";
-      const make = (): void => {
-        last = `${where}/dist/heard-${stamp}-${heard.size}-${Math.random()}`;
-        mkdirSync(last, { recursive: true });
-      };
-      // A new watcher needs a moment before it sees anything. What it hears comes in the order in which it happened.
-      make();
-      const making = setInterval(make, 200);
-      await new Promise<void>((resolve) => {
-        waiting = resolve;
-      });
-      clearInterval(making);
-      make();
-      await new Promise<void>((resolve) => {
-        waiting = () => heard.has(last) && resolve();
-      });
-      watcher.dispose();
-    }, where);
+    await untilHeardOfAll(gateway.window, where);
     return question.firstPage();
   }
 

@@ -1,6 +1,6 @@
 // A window of a real VS Code with the packed extension in it, and a client that is connected to its gateway.
 
-import { cpSync, globSync, mkdtempSync, readFileSync, realpathSync } from "node:fs";
+import { cpSync, globSync, mkdtempSync, readFileSync, realpathSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -49,10 +49,13 @@ export function temporaryFolder(name: string): string {
   return realpathSync(mkdtempSync(join(tmpdir(), `gateway-${name}-`)));
 }
 
-/** A copy of test/workspace at a place of its own. */
-export function copyWorkspace(): string {
-  const folder = temporaryFolder("workspace");
+/**
+ * A copy of test/workspace at a place of its own. It has no package.json: an extension of the editor's own opens that some
+ * seconds after its start, and a document that somebody opens is a change of the workspace (D21).
+ */
+export function copyWorkspace(folder = temporaryFolder("workspace")): string {
   cpSync(join(root, "test", "workspace"), folder, { recursive: true });
+  rmSync(join(folder, "package.json"));
   return folder;
 }
 

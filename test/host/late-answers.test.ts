@@ -5,6 +5,7 @@ import { after, before, beforeEach, describe, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { type Position, ToolFailure } from "../../scripts/gateway-client.ts";
 import type { RealVsCode } from "../../scripts/real-vscode.ts";
+import { untilHeardOfAll } from "./cursors.ts";
 import { copyWorkspace, eventually, type GatewayWindow, openGateway, startEditor } from "./gateway-window.ts";
 import type { HoverPayload } from "./normalised.ts";
 
@@ -107,7 +108,8 @@ describe("scenario 8: providers that take their time", () => {
 
   /** Makes the ask that is under way one of a state of the workspace that is over. */
   async function forget(): Promise<void> {
-    writeFileSync(join(folder, "another.ini"), "");
+    writeFileSync(join(folder, "src", "another.ini"), "");
+    await untilHeardOfAll(gateway.window, folder);
     await eventually(
       async () => {
         await gateway.client.callOnce("vscode.lsp.hover", input).catch(() => {});

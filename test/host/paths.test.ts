@@ -6,7 +6,7 @@ import { pathToFileURL } from "node:url";
 import { URI } from "vscode-uri";
 import { type DefinitionPayload, ToolFailure } from "../../scripts/gateway-client.ts";
 import type { RealVsCode } from "../../scripts/real-vscode.ts";
-import { PagedQuestion } from "./cursors.ts";
+import { PagedQuestion, untilHeardOfAll } from "./cursors.ts";
 import {
   copyWorkspace,
   eventually,
@@ -45,7 +45,7 @@ describe("paths that are not plain", () => {
     let gateway: GatewayWindow;
 
     before(async () => {
-      real = plainWorkspace();
+      real = copyWorkspace();
       parent = temporaryFolder("linked");
       link = join(parent, "harbour");
       symlinkSync(real, link);
@@ -116,6 +116,7 @@ describe("paths that are not plain", () => {
           }),
       ) as [PagedQuestion, PagedQuestion];
       for (const folder of [real, link]) {
+        await untilHeardOfAll(gateway.window, link);
         const { cursor } = await throughLink.firstPage();
         assert.deepEqual(await direct.changedSince(cursor), []);
         writeFileSync(join(folder, "src", "appeared.ts"), `export const from = "${folder}";\n`);
@@ -135,7 +136,7 @@ describe("paths that are not plain", () => {
         mkdirSync(join(parent, library));
         writeFileSync(join(parent, library, "index.d.ts"), `export declare function ${library}(): number;\n`);
       }
-      folder = plainWorkspace();
+      folder = copyWorkspace();
       const imports = ["charts", "tides"].map((name) => `import { ${name} } from "${join(parent, name, "index")}";\n`);
       writeFileSync(join(folder, "src", "pilot.ts"), `${imports.join("")}\nexport const here = [charts(), tides()];\n`);
       for (const name of ODD_NAMES) {
@@ -144,6 +145,9 @@ describe("paths that are not plain", () => {
         const used = JSON.stringify(`./${name}`);
         writeFileSync(join(folder, "src", name, "use.ts"), `import { Buoy } from ${used};\n\nnew Buoy();\n`);
       }
+      // The editor tells of a folder for its settings that appears later once more, whenever it gets round to watching it.
+      mkdirSync(join(folder, ".vscode"));
+      addRoots();
       gateway = await openGateway(editor, folder);
       await untilLoaded(gateway, uriOf(folder, "src/ship.ts"));
     });
@@ -163,10 +167,10 @@ describe("paths that are not plain", () => {
     });
 
     test("scenario 7: a folder that the workspace's settings add while it is open stays outside when the person refuses it", async () => {
-      await addRoots("charts");
+      addRoots("charts");
       await gateway.window.answerNotification(join(parent, "charts"), "Don't Allow");
       // The question does not come back with the next change of the settings, which is about another folder.
-      await addRoots("charts", "tides");
+      addRoots("charts", "tides");
       await gateway.window.notification(join(parent, "tides"));
       assert.deepEqual(await definition(CHARTS), LEFT_OUT);
       assert.deepEqual(await definition(TIDES), LEFT_OUT);
@@ -177,6 +181,7 @@ describe("paths that are not plain", () => {
         uri: uriOf(folder, "src/ship.ts"),
         position: DECLARATION.start,
       });
+      await untilHeardOfAll(gateway.window, folder);
       const { cursor } = await question.firstPage();
       await gateway.window.screenshot("scenario-7");
       await gateway.window.answerNotification(join(parent, "tides"), "Allow");
@@ -205,7 +210,7 @@ describe("paths that are not plain", () => {
     });
 
     test("scenario 7: when the settings no longer name it, it is outside again", async () => {
-      await addRoots();
+      addRoots();
       const found = await eventually(
         () => definition(TIDES),
         ({ locations }) => locations.length === 0,
@@ -299,8 +304,7 @@ describe("paths that are not plain", () => {
     }
 
     /** What an agent could write into the workspace's settings. */
-    async function addRoots(...names: readonly string[]): Promise<void> {
-      mkdirSync(join(folder, ".vscode"), { recursive: true });
+    function addRoots(...names: readonly string[]): void {
       const paths = names.map((name) => join(parent, name));
       writeFileSync(
         join(folder, ".vscode", "settings.json"),
@@ -329,13 +333,6 @@ describe("paths that are not plain", () => {
 /** As VS Code writes it, and so the gateway (D30). */
 function uriOf(folder: string, file: string): string {
   return URI.file(join(folder, file)).toString();
-}
-
-/** A copy of test/workspace without what extensions of the editor's own open some seconds after its start. */
-function plainWorkspace(): string {
-  const folder = copyWorkspace();
-  rmSync(join(folder, "package.json"));
-  return folder;
 }
 
 /** Waits until the editor knows more than the file's own references of `Ship`. */
