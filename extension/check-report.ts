@@ -50,6 +50,9 @@ const TOOLS = 7;
 /** What all names begin with. Without it the table fits beside a file. */
 const PREFIX = "vscode.lsp.";
 
+/** A space at which a narrow table does not go on to the next line. */
+const NO_BREAK = "\u00a0";
+
 /** The whole report in Markdown. It holds no token and no path but those that it was given. */
 export function report(findings: Findings): string {
   const steps = nextSteps(findings);
@@ -186,7 +189,7 @@ function table(calls: readonly Call[]): string {
         ? `✔ ${plain(String(outcome.payload["summary"] ?? "Answered."))}`
         : `✘ ${plain(outcome.message)} ${code(outcome.code)}`;
     const waited = tries === 1 ? "" : `, after ${tries} tries in ${(waitedMs / 1000).toFixed(1)} s`;
-    return `| ${code(tool.replace(PREFIX, ""))} | ${answer} | ${Math.round(ms)} ms${waited} |`;
+    return `| ${code(tool.replace(PREFIX, ""))} | ${answer} | ${Math.round(ms)}${NO_BREAK}ms${waited} |`;
   });
   return [`| ${code(PREFIX)} | Answer | Time |`, "| --- | --- | --- |", ...rows].join("\n");
 }

@@ -50,7 +50,7 @@ test("where all is well there is nothing to do, and the report says what was ask
   assert.doesNotMatch(text, /What to do/);
   assert.ok(text.includes("It connects to `http://127.0.0.1:39400/mcp`. It is spoken to in revision `2025-11-25`"));
   assert.ok(text.includes("asked about `src/ship.ts` (typescript), line 9, column 14"));
-  assert.ok(text.includes("| `hover` | ✔ Found by vscode.lsp.hover. | 12 ms |"));
+  assert.ok(text.includes("| `hover` | ✔ Found by vscode.lsp.hover. | 12\u00a0ms |"));
   assert.ok(text.includes("- `~/harbour`"));
 });
 
@@ -127,7 +127,7 @@ test("texts from elsewhere cannot break the table or become links", () => {
 
 test("a try that was not the first is told with how long it took in all", () => {
   const call = { ...answered("vscode.lsp.hover"), tries: 3, waitedMs: 4200 };
-  assert.ok(report({ ...WELL, calls: [call] }).includes("| 12 ms, after 3 tries in 4.2 s |"));
+  assert.ok(report({ ...WELL, calls: [call] }).includes("| 12\u00a0ms, after 3 tries in 4.2 s |"));
 });
 
 test("the home folder is not named, and a folder whose name only begins alike is", () => {

@@ -149,10 +149,10 @@ describe("commands, status bar and check", () => {
     assert.ok(report.includes(`It connects to \`${configuration.url}\`.`), report);
     // The cursor is at the start of a comment, so the first symbol was asked about.
     assert.ok(report.includes("asked about `src/ship.ts` (typescript), line 2, column 18"), report);
-    assert.match(report, /\| `definition` \| ✔ Found 1 definition\. \| \d+ ms/);
-    assert.match(report, /\| `hover` \| ✔ Hover available\. \| \d+ ms/);
-    assert.match(report, /\| `documentSymbols` \| ✔ Returned 11 document symbols\. \| \d+ ms/);
-    assert.match(report, /\| `workspaceSymbols` \| ✔ Returned 1 workspace symbol\. \| \d+ ms/);
+    assert.match(report, /\| `definition` \| ✔ Found 1 definition\. \| \d+\u00a0ms/);
+    assert.match(report, /\| `hover` \| ✔ Hover available\. \| \d+\u00a0ms/);
+    assert.match(report, /\| `documentSymbols` \| ✔ Returned 11 document symbols\. \| \d+\u00a0ms/);
+    assert.match(report, /\| `workspaceSymbols` \| ✔ Returned 1 workspace symbol\. \| \d+\u00a0ms/);
     assert.equal(report.match(/✔/g)?.length, 7);
     assert.ok(report.includes(`- \`${folder}\``), report);
     assert.ok(!report.includes(configuration.token));
