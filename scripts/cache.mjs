@@ -38,16 +38,18 @@ export async function cached(key, proof, title, fill) {
     if (!existsSync(join(partial, proof))) {
       throw new Failure(`${title} ended without ${proof}: delete ${partial} and try again.`);
     }
-    await rm(folder, { recursive: true, force: true });
     try {
-      await rename(partial, folder);
+      // What another process has finished in the meantime is as good as ours, and it may be at work in there.
+      if (!existsSync(join(folder, proof))) {
+        await rm(folder, { recursive: true, force: true });
+        await rename(partial, folder);
+      }
     } catch (error) {
-      // Another process may have finished the same install in the meantime; its folder is as good as ours.
       if (!existsSync(join(folder, proof))) {
         throw error;
       }
-      await rm(partial, { recursive: true, force: true });
     }
+    await rm(partial, { recursive: true, force: true });
   });
   return folder;
 }

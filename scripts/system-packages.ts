@@ -80,8 +80,10 @@ async function install(requirements: readonly Requirement[]): Promise<void> {
   await step(`Installing the Debian packages ${names}`, async () => {
     const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
     const failed = `apt-get failed: read the lines above, or install ${names} yourself, and try again.`;
-    await succeed(failed, "apt-get", ["update"], { env });
-    await succeed(failed, "apt-get", ["install", "--yes", "--no-install-recommends", ...missing], { env });
+    // Another apt-get may be at work, and a mirror may be busy.
+    const patient = ["--option", "DPkg::Lock::Timeout=600", "--option", "Acquire::Retries=5"];
+    await succeed(failed, "apt-get", [...patient, "update"], { env });
+    await succeed(failed, "apt-get", [...patient, "install", "--yes", "--no-install-recommends", ...missing], { env });
   });
 }
 

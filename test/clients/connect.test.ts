@@ -14,13 +14,16 @@ import { TOOLS } from "./schemas.ts";
 /** Where a client believes its model to be: it hears what the client would tell the model, and refuses to answer. */
 async function silentModel(t: TestContext): Promise<{ url: string; heard: string[] }> {
   const heard: string[] = [];
-  const server = createServer(async (incoming, outgoing) => {
+  const server = createServer({ keepAliveTimeout: 0 }, async (incoming, outgoing) => {
     heard.push(await text(incoming));
     outgoing.writeHead(400, { "Content-Type": "application/json" });
     outgoing.end(JSON.stringify({ error: { code: 400, message: "No model is here.", status: "INVALID_ARGUMENT" } }));
   });
   await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
-  t.after(() => server.close());
+  t.after(() => {
+    server.closeAllConnections();
+    server.close();
+  });
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, heard };
 }
 

@@ -32,7 +32,8 @@ export class LoopbackProxy {
 
   /** Starts a proxy that lives as long as the test `t`. */
   static async start(t: TestContext): Promise<LoopbackProxy> {
-    const server = createServer();
+    // A client that thinks for longer than Node keeps a connection could ask just as that is closed.
+    const server = createServer({ keepAliveTimeout: 0 });
     await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
     const proxy = new LoopbackProxy((server.address() as AddressInfo).port);
     server.on("request", (incoming, outgoing) => {

@@ -1,6 +1,7 @@
 // The clients that people use, from the npm registry, each in the one version that the tests were written for.
 
 import { spawn } from "node:child_process";
+import { once } from "node:events";
 import path from "node:path";
 import { createInterface } from "node:readline";
 import { cached, npmInstall } from "../../scripts/cache.mjs";
@@ -49,7 +50,9 @@ export async function install({ name, version, command }: Package): Promise<stri
 
 /** The tools of the server that Codex's app server tells of, as its own user interfaces ask it. */
 export async function codexTools(env: NodeJS.ProcessEnv, server: string): Promise<string[]> {
-  const child = spawn("codex", ["app-server"], { env, stdio: ["pipe", "pipe", "ignore"] });
+  const quiet = ["-c", "analytics.enabled=false", "-c", "features.plugins=false"];
+  const child = spawn("codex", ["app-server", ...quiet], { env, stdio: ["pipe", "pipe", "ignore"] });
+  const exited = once(child, "exit");
   const send = (message: object): void => void child.stdin.write(`${JSON.stringify(message)}\n`);
   send({ id: 1, method: "initialize", params: { clientInfo: { name: "test", title: "Test", version: "1" } } });
   try {
@@ -68,5 +71,7 @@ export async function codexTools(env: NodeJS.ProcessEnv, server: string): Promis
     throw new Error("Codex's app server ended before it answered.");
   } finally {
     child.kill();
+    // Until then it may write into its home folder, which the test removes.
+    await exited;
   }
 }

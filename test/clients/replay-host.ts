@@ -12,7 +12,7 @@ const REPLAY = fileURLToPath(new URL("../../scripts/replay.ts", import.meta.url)
 /** A real folder that is gone when the test ends. Its path is free of links, so that it is its own real path. */
 export async function temporaryFolder(t: TestContext): Promise<string> {
   const folder = await realpath(await mkdtemp(path.join(tmpdir(), "gateway-clients-")));
-  t.after(() => rm(folder, { recursive: true, force: true }));
+  t.after(() => rm(folder, { recursive: true, force: true, maxRetries: 10 }));
   return folder;
 }
 

@@ -51,7 +51,8 @@ export class ScriptedModel {
   static async start(script: Script): Promise<ScriptedModel> {
     const turns: Turn[] = [];
     const refused: string[] = [];
-    const server = createServer(async (request, response) => {
+    // A client that thinks for longer than Node keeps a connection could ask just as that is closed.
+    const server = createServer({ keepAliveTimeout: 0 }, async (request, response) => {
       const body = await text(request);
       const dialect = DIALECTS.find(({ path }) => path.test(request.url ?? ""));
       if (request.method !== "POST" || dialect === undefined) {

@@ -19,7 +19,7 @@ const HOST = fileURLToPath(new URL("host.ts", import.meta.url));
 /** A real folder that is gone when the test ends; its path is free of links. */
 export async function temporaryFolder(t: TestContext): Promise<string> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), "gateway-native-")));
-  t.after(() => rm(folder, { recursive: true, force: true }));
+  t.after(() => rm(folder, { recursive: true, force: true, maxRetries: 10 }));
   return folder;
 }
 
@@ -94,8 +94,19 @@ export class AddonProcess {
     await this.command("configure", { options: { ...this.options, ...change } });
   }
 
-  async report(): Promise<Report> {
-    return (await this.command("report", {})) as Report;
+  /** What was seen so far, once that is enough. */
+  async report(isEnough: (report: Report) => boolean = () => true): Promise<Report> {
+    for (;;) {
+      const report = (await this.command("report", {})) as Report;
+      if (isEnough(report)) {
+        return report;
+      }
+    }
+  }
+
+  /** What was seen once the log has so many such lines. Lines cross in batches, a while after they were written. */
+  logged(isOne: (line: string, level: number) => boolean, count = 1): Promise<Report> {
+    return this.report(({ log }) => log.filter(({ level, line }) => isOne(line, level)).length >= count);
   }
 
   /** Has the process do something, and resolves to what it answers once it is done. */

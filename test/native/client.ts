@@ -14,6 +14,16 @@ export interface Outcome {
   readonly error?: ToolError;
 }
 
+/** The first answer that does not come too late for its own call: then the question goes on, and a later call has it. */
+export async function inTime(call: () => Promise<Outcome>): Promise<Outcome> {
+  for (;;) {
+    const outcome = await call();
+    if (outcome.error?.data.details?.["reason"] !== "timeout") {
+      return outcome;
+    }
+  }
+}
+
 /** A client that speaks plain HTTP, so that nothing of an SDK hides what the gateway says. */
 export class Client {
   readonly url: string;

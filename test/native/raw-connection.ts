@@ -25,6 +25,7 @@ export class RawConnection {
       this.#received += text;
       this.#wake();
     });
+    socket.on("end", () => this.#wake());
     socket.on("error", () => {});
     socket.on("close", () => {
       this.#ended = true;
@@ -88,7 +89,6 @@ export class RawConnection {
   async #more(): Promise<void> {
     await new Promise<void>((resolve) => {
       this.#wake = resolve;
-      this.socket.once("end", resolve);
     });
   }
 }

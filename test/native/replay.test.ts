@@ -8,7 +8,7 @@ import { createInterface } from "node:readline";
 import { type TestContext, test } from "node:test";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { temporaryFolder } from "./addon-process.ts";
-import { Client, type Outcome } from "./client.ts";
+import { Client, inTime, type Outcome } from "./client.ts";
 
 const REPOSITORY = fileURLToPath(new URL("../..", import.meta.url));
 const REPLAY = join(REPOSITORY, "scripts", "replay.ts");
@@ -246,7 +246,7 @@ test("documents are read from disk and positions counted as VS Code counts", asy
   }
   const client = await new Replay(t, arguments_(files)).client();
   const look = async (name: string, line: number, character: number) => {
-    const outcome = await client.references(at(files.uri(name), line, character));
+    const outcome = await inTime(() => client.references(at(files.uri(name), line, character)));
     return outcome.error?.data.details ?? codeOf(outcome) ?? "answered";
   };
 
@@ -311,15 +311,16 @@ test("a delay holds up its own question and no other", async (t) => {
     const place = at(files.uri(`${delayed}.ts`));
     const provider = { ...empty, diagnostics: [[place.uri, []]], delayMs: { [delayed]: 1e12 } };
     await replay.send(JSON.stringify({ provider }));
-    const asked = {
-      definition: await client.call("vscode.lsp.definition", place),
-      references: await client.references(place),
-      hover: await client.call("vscode.lsp.hover", place),
-      documentSymbols: await client.call("vscode.lsp.documentSymbols", { uri: place.uri }),
-      workspaceSymbols: await client.call("vscode.lsp.workspaceSymbols", { query: delayed }),
-      diagnostics: await client.call("vscode.lsp.diagnostics.document", { uri: place.uri }),
+    const calls = {
+      definition: () => client.call("vscode.lsp.definition", place),
+      references: () => client.references(place),
+      hover: () => client.call("vscode.lsp.hover", place),
+      documentSymbols: () => client.call("vscode.lsp.documentSymbols", { uri: place.uri }),
+      workspaceSymbols: () => client.call("vscode.lsp.workspaceSymbols", { query: delayed }),
+      diagnostics: () => client.call("vscode.lsp.diagnostics.document", { uri: place.uri }),
     };
-    for (const [question, { error }] of Object.entries(asked)) {
+    for (const [question, call] of Object.entries(calls)) {
+      const { error } = await (question === delayed ? call() : inTime(call));
       const details = question === delayed ? { reason: "timeout", retryable: true } : undefined;
       assert.deepEqual(error?.data.details, details, `${question} while ${delayed} takes its time`);
     }
