@@ -1,12 +1,15 @@
 // The official TypeScript SDK's client, connected to a gateway.
 
+import { setTimeout as delay } from "node:timers/promises";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { McpError } from "@modelcontextprotocol/sdk/types.js";
 import { manifest } from "./layout.ts";
 
 /** A question that has no answer after this long counts as failed. */
-const PATIENCE = 60_000;
+const PATIENCE = 180_000;
+/** Between one try and the next, which leaves the machine to what is waited for. */
+const PAUSE = 50;
 
 export interface Position {
   readonly line: number;
@@ -71,8 +74,8 @@ export class GatewayClient {
   }
 
   /**
-   * The tool's payload. A retryable error is retried for a minute; any other one, and the last retryable one, rejects as a
-   * `ToolFailure`.
+   * The tool's payload. A retryable error is retried for three minutes; any other one, and the last retryable one, rejects
+   * as a `ToolFailure`.
    */
   async call<Payload>(name: string, input: Record<string, unknown>): Promise<Payload> {
     for (const deadline = Date.now() + PATIENCE; ; ) {
@@ -83,6 +86,7 @@ export class GatewayClient {
           throw error;
         }
       }
+      await delay(PAUSE);
     }
   }
 

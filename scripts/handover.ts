@@ -15,7 +15,7 @@ import { Failure } from "./progress.mjs";
 import { unlessUnchanged } from "./unchanged.ts";
 
 /** How long an editor may take to open a window and to start its extensions. */
-const PATIENCE = 90_000;
+const PATIENCE = 300_000;
 
 /** What a client needs to connect, as the gateway's command copied it. */
 export interface ClientConfiguration {

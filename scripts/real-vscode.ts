@@ -49,7 +49,10 @@ const CHROMIUM_ARGUMENTS = [
 ];
 
 /** How long the editor may take for anything that is not an answer of a language server. */
-const PATIENCE = 60_000;
+const PATIENCE = 180_000;
+
+/** How long a message may take to show itself. Afterwards it is looked for in the list of those that did not. */
+const UNTIL_SHOWN = 30_000;
 
 /** One installation of VS Code with its extensions, its user and its browser. */
 export class RealVsCode {
@@ -233,14 +236,16 @@ export class EditorWindow {
   /** Clicks a button of the notification with this text, which goes away then. */
   async answerNotification(text: string, button: string): Promise<void> {
     const notification = await this.#notified(text);
+    // This very one is waited for: what the button does may bring up another with the same text.
+    await notification.evaluate("shown => shown.setAttribute('data-answered', '')");
     await notification.getByRole("button", { name: button, exact: true }).click();
-    await notification.waitFor({ state: "detached" });
+    await this.page.locator("[data-answered]", { hasText: text }).waitFor({ state: "detached" });
   }
 
   /** Of notifications that come all at once, the editor shows the first three by themselves, and the others in its list. */
   async #notified(text: string): Promise<Locator> {
     const shown = this.page.locator(".notification-toast", { hasText: text });
-    const isShown = await shown.waitFor({ timeout: PATIENCE / 2 }).then(
+    const isShown = await shown.waitFor({ timeout: UNTIL_SHOWN }).then(
       () => true,
       () => false,
     );

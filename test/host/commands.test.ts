@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { existsSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import type { ClientConfiguration } from "../../scripts/handover.ts";
@@ -11,8 +11,10 @@ import {
   eventually,
   initialize,
   openGateway,
+  removeFolder,
   startEditor,
   statusFor,
+  untilInEditor,
 } from "./gateway-window.ts";
 
 describe("commands, status bar and check", () => {
@@ -31,7 +33,7 @@ describe("commands, status bar and check", () => {
 
   after(async () => {
     await editor?.stop();
-    rmSync(folder, { recursive: true, force: true });
+    removeFolder(folder);
   });
 
   test("the tooltip names the address and the folder, and its link lets the person pick a client", async () => {
@@ -90,6 +92,7 @@ describe("commands, status bar and check", () => {
     await window.page.locator(".tab.active", { hasText: "opencode.json" }).waitFor();
     assert.ok(!existsSync(file));
     const piece = await window.clipboard();
+    await untilInEditor(window, "opencode.json");
     await window.inside(async (vscode, text) => {
       const editor = vscode.window.activeTextEditor;
       await editor?.edit((edit) => edit.insert(new vscode.Position(0, 0), text));
@@ -136,10 +139,7 @@ describe("commands, status bar and check", () => {
 
   test("the check asks all seven tools about the file in the editor, and its report holds no token", async () => {
     await window.openFile("src/ship.ts");
-    await eventually(
-      () => window.inside((vscode) => vscode.window.activeTextEditor?.document.fileName.endsWith("ship.ts"), undefined),
-      (isShown) => isShown === true,
-    );
+    await untilInEditor(window, "ship.ts");
     await window.runCommand("MCP LSP Gateway: Check This Workspace");
     await window.answerNotification("7 of 7 tools answered; nothing has to be done.", "Copy for a Bug Report");
     const report = await eventually(
@@ -157,15 +157,26 @@ describe("commands, status bar and check", () => {
     assert.ok(report.includes(`- \`${folder}\``), report);
     assert.ok(!report.includes(configuration.token));
     // The report is shown beside the file; a check from there is about the same file.
-    await window.inside((vscode) => void vscode.commands.executeCommand("mcpLspGateway.checkWorkspace"), undefined);
-    await window.notification("7 of 7 tools answered; nothing has to be done.");
+    const checked = window.inside(
+      (vscode) => vscode.commands.executeCommand("mcpLspGateway.checkWorkspace"),
+      undefined,
+    );
+    await window.answerNotification("7 of 7 tools answered; nothing has to be done.", "Copy for a Bug Report");
+    await checked;
+    // A preview that is drawn anew takes the focus, and the lists of later tests would close.
+    await window.inside((vscode) => vscode.commands.executeCommand("workbench.action.closeAllEditors"), undefined);
   });
 
   test("the check of a gateway that is paused says so, and the button of its message resumes it", async () => {
     await start(window, "mcpLspGateway.pause");
     await window.status(/MCP paused/);
-    await start(window, "mcpLspGateway.checkWorkspace");
+    const checked = window.inside(
+      (vscode) => vscode.commands.executeCommand("mcpLspGateway.checkWorkspace"),
+      undefined,
+    );
     await window.answerNotification("The gateway is not running.", "Resume");
+    await checked;
+    await window.inside((vscode) => vscode.commands.executeCommand("workbench.action.closeAllEditors"), undefined);
     await window.status(/MCP \d+/);
     assert.equal(await statusFor(configuration.url, configuration.token), 200);
   });

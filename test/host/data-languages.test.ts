@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, realpathSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import type { Position } from "../../scripts/gateway-client.ts";
 import type { RealVsCode } from "../../scripts/real-vscode.ts";
-import { type GatewayWindow, openGateway, startEditor } from "./gateway-window.ts";
+import { type GatewayWindow, openGateway, removeFolder, startEditor } from "./gateway-window.ts";
 import {
   type DocumentSymbolItem,
   type HoverPayload,
@@ -56,7 +56,7 @@ describe("JSON, CSS and HTML, for which VS Code itself answers", () => {
   after(async () => {
     await gateway?.client.close();
     await editor?.stop();
-    rmSync(folder, { recursive: true, force: true });
+    removeFolder(folder);
   });
 
   for (const { file, names, hover, tells } of FILES) {

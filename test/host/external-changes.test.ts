@@ -1,11 +1,18 @@
 import assert from "node:assert/strict";
-import { rmSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { ToolFailure } from "../../scripts/gateway-client.ts";
 import type { EditorWindow, RealVsCode } from "../../scripts/real-vscode.ts";
-import { copyWorkspace, eventually, type GatewayWindow, openGateway, startEditor } from "./gateway-window.ts";
+import {
+  copyWorkspace,
+  eventually,
+  type GatewayWindow,
+  openGateway,
+  removeFolder,
+  startEditor,
+} from "./gateway-window.ts";
 import { LanguageProject } from "./language-project.ts";
 import { pyright } from "./language-servers.ts";
 import type { DiagnosticItem } from "./normalised.ts";
@@ -52,7 +59,7 @@ describe("scenario 4: diagnostics of files that another process has just written
     after(async () => {
       await gateway?.client.close();
       await editor?.stop();
-      rmSync(folder, { recursive: true, force: true });
+      removeFolder(folder);
     });
 
     for (const { name, show } of WAYS) {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { pathToFileURL } from "node:url";
@@ -12,6 +12,7 @@ import {
   type GatewayWindow,
   initialize,
   openGateway,
+  removeFolder,
   startEditor,
   statusFor,
   temporaryFolder,
@@ -52,7 +53,7 @@ describe("five windows on one machine", () => {
   after(async () => {
     await editor?.stop();
     for (const { folder } of projects) {
-      rmSync(folder, { recursive: true, force: true });
+      removeFolder(folder);
     }
   });
 
@@ -131,7 +132,7 @@ describe("five windows on one machine", () => {
       await nobodyListens(closed);
       await added.window.close();
     } finally {
-      rmSync(sixth.folder, { recursive: true, force: true });
+      removeFolder(sixth.folder);
     }
     const window = await editor.openWindow(closed.folder);
     const { configuration, client } = await connect(window);

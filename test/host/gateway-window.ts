@@ -1,13 +1,22 @@
 // A window of a real VS Code with the packed extension in it, and a client that is connected to its gateway.
 
+import assert from "node:assert/strict";
+import { randomInt } from "node:crypto";
 import { cpSync, globSync, mkdtempSync, readFileSync, realpathSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { GatewayClient } from "../../scripts/gateway-client.ts";
 import { type ClientConfiguration, packHandover, takeConfiguration } from "../../scripts/handover.ts";
 import { manifest, root, vsixFile } from "../../scripts/layout.ts";
 import { type EditorWindow, RealVsCode, stopOnSignals } from "../../scripts/real-vscode.ts";
+
+/** As many ports as the gateway would try. */
+export const CANDIDATES = 21;
+
+/** Between one look and the next, which leaves the machine to what is looked at. */
+const PAUSE = 50;
 
 /** How much of each log a failure shows. */
 const LOG_LINES = 25;
@@ -120,7 +129,7 @@ export async function stateOf(editor: RealVsCode, window: EditorWindow): Promise
 export async function eventually<T>(
   ask: () => Promise<T>,
   enough: (answer: T) => boolean,
-  patience = 60_000,
+  patience = 180_000,
 ): Promise<T> {
   const deadline = Date.now() + patience;
   for (;;) {
@@ -134,18 +143,42 @@ export async function eventually<T>(
         throw error;
       }
     }
+    await delay(PAUSE);
   }
 }
 
-/** A port that nobody listens on. */
-export function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
+/**
+ * A port that nobody listens on, as nobody does on any other that the gateway would try. It lies below those that systems
+ * hand out by themselves: a connection that somebody makes could have one of these, and keep it for a minute after its end.
+ */
+export async function freePort(): Promise<number> {
+  for (;;) {
+    const first = randomInt(20_000, 32_000);
+    const isFree = await Promise.all(Array.from({ length: CANDIDATES }, (_, index) => canListen(first + index)));
+    if (isFree.every(Boolean)) {
+      return first;
+    }
+  }
+}
+
+function canListen(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
     const probe = createServer();
-    probe.on("error", reject);
-    probe.listen(0, "127.0.0.1", () => {
-      const address = probe.address();
-      const port = typeof address === "object" && address !== null ? address.port : 0;
-      probe.close(() => resolve(port));
-    });
+    probe.on("error", () => resolve(false));
+    probe.listen(port, "127.0.0.1", () => probe.close(() => resolve(true)));
   });
+}
+
+/** Removes what a test has written, even if a process that has just been ended is still at it. */
+export function removeFolder(folder: string): void {
+  rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
+}
+
+/** Waits until the extensions know that the person is in this file: they hear of it later than one sees it. */
+export async function untilInEditor(window: EditorWindow, name: string): Promise<void> {
+  const shown = await eventually(
+    () => window.inside((vscode) => vscode.window.activeTextEditor?.document.fileName ?? "", undefined),
+    (file) => file.endsWith(name),
+  );
+  assert.ok(shown.endsWith(name), shown);
 }

@@ -1,13 +1,13 @@
 // A small project in one language, in a real VS Code in which a language server answers for it.
 
-import { cpSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { cpSync, mkdtempSync, realpathSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import type { Location } from "../../scripts/gateway-client.ts";
 import type { RealVsCode } from "../../scripts/real-vscode.ts";
 import type { Server } from "./extensions/languages/extension.ts";
-import { type GatewayWindow, openGateway } from "./gateway-window.ts";
+import { type GatewayWindow, openGateway, removeFolder } from "./gateway-window.ts";
 import { startEditorWith } from "./language-servers.ts";
 import {
   type DiagnosticItem,
@@ -84,7 +84,7 @@ export class LanguageProject {
   async close(): Promise<void> {
     await this.gateway.client.close();
     await this.#editor.stop();
-    rmSync(this.folder, { recursive: true, force: true });
+    removeFolder(this.folder);
   }
 }
 

@@ -1,10 +1,11 @@
 // A TypeScript project of thousands of files that import each other, so that it takes a while to load.
 
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, realpathSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Location, Position } from "../../scripts/gateway-client.ts";
+import { removeFolder } from "./gateway-window.ts";
 
 const FILES = 3_000;
 const FOLDER_OF = 100;
@@ -62,7 +63,7 @@ export class LargeWorkspace {
   }
 
   remove(): void {
-    rmSync(this.folder, { recursive: true, force: true });
+    removeFolder(this.folder);
   }
 
   #location(file: string, line: number, character: number, word: string): Location {

@@ -1,12 +1,19 @@
 import assert from "node:assert/strict";
-import { rmSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, beforeEach, describe, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { type Position, ToolFailure } from "../../scripts/gateway-client.ts";
 import type { RealVsCode } from "../../scripts/real-vscode.ts";
 import { untilHeardOfAll } from "./cursors.ts";
-import { copyWorkspace, eventually, type GatewayWindow, openGateway, startEditor } from "./gateway-window.ts";
+import {
+  copyWorkspace,
+  eventually,
+  type GatewayWindow,
+  openGateway,
+  removeFolder,
+  startEditor,
+} from "./gateway-window.ts";
 import type { HoverPayload } from "./normalised.ts";
 
 /** What the test's hover provider in the extension host is told and tells. */
@@ -60,7 +67,7 @@ describe("scenario 8: providers that take their time", () => {
   after(async () => {
     await gateway?.client.close();
     await editor?.stop();
-    rmSync(folder, { recursive: true, force: true });
+    removeFolder(folder);
   });
 
   test("one that never answers is given up at the time limit, and two identical calls ask it once", async () => {

@@ -1,10 +1,9 @@
 import assert from "node:assert/strict";
-import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import type { EditorWindow, RealVsCode } from "../../scripts/real-vscode.ts";
-import { copyWorkspace, eventually, openGateway, startEditor } from "./gateway-window.ts";
+import { copyWorkspace, eventually, openGateway, removeFolder, startEditor } from "./gateway-window.ts";
 import { askForOutline, listServers, pickServerAction, toolsOf } from "./own-agent.ts";
 
 /** The editor's name for the gateway's tools: it prefixes the server's name, cut short, and takes no dots. */
@@ -33,7 +32,7 @@ describe("the editor's own agent", () => {
 
   after(async () => {
     await editor?.stop();
-    rmSync(folder, { recursive: true, force: true });
+    removeFolder(folder);
   });
 
   test("knows the gateway without any configuration, starts it, calls its tools, and follows a new token", async () => {
@@ -65,7 +64,13 @@ describe("the editor's own agent", () => {
   test("does not see the gateway while it is paused", async () => {
     await window.inside((vscode) => vscode.commands.executeCommand("mcpLspGateway.pause"), undefined);
     await window.status(/MCP paused/);
-    assert.deepEqual(await serversListed(window), ["Add Server"]);
+    assert.deepEqual(
+      await eventually(
+        () => serversListed(window),
+        (names) => names.length === 1,
+      ),
+      ["Add Server"],
+    );
     await window.inside((vscode) => vscode.commands.executeCommand("mcpLspGateway.resume"), undefined);
     await window.status(/MCP \d+/);
     assert.deepEqual(

@@ -12,6 +12,7 @@ import {
   eventually,
   type GatewayWindow,
   openGateway,
+  removeFolder,
   startEditor,
   temporaryFolder,
 } from "./gateway-window.ts";
@@ -59,7 +60,7 @@ describe("paths that are not plain", () => {
       await gateway?.client.close();
       await gateway?.window.close();
       for (const folder of [parent, real]) {
-        rmSync(folder, { recursive: true, force: true });
+        removeFolder(folder);
       }
     });
 
@@ -156,7 +157,7 @@ describe("paths that are not plain", () => {
       await gateway?.client.close();
       await gateway?.window.close();
       for (const each of [parent, folder]) {
-        rmSync(each, { recursive: true, force: true });
+        removeFolder(each);
       }
     });
 

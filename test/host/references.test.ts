@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { cpSync, globSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, globSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { pathToFileURL } from "node:url";
@@ -7,7 +7,7 @@ import { cached, npmInstall } from "../../scripts/cache.mjs";
 import { pythonWith } from "../../scripts/python.ts";
 import type { RealVsCode } from "../../scripts/real-vscode.ts";
 import { compareReferences } from "./compared-references.ts";
-import { eventually, type GatewayWindow, openGateway, temporaryFolder } from "./gateway-window.ts";
+import { eventually, type GatewayWindow, openGateway, removeFolder, temporaryFolder } from "./gateway-window.ts";
 import { LanguageServer } from "./language-server.ts";
 import { clangd, pyright, startEditorWith } from "./language-servers.ts";
 import { type Place, placeIn, sample } from "./sample.ts";
@@ -41,7 +41,7 @@ describe("references in other languages", () => {
   after(async () => {
     await gateway?.client.close();
     await Promise.all([editor?.stop(), python?.stop(), cpp?.stop()]);
-    rmSync(folder, { recursive: true, force: true });
+    removeFolder(folder);
   });
 
   test(`scenario 5: references at ${POSITIONS} positions equal those of pyright asked directly`, async (t) => {

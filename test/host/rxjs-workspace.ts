@@ -1,10 +1,11 @@
 // A TypeScript project of real size: the sources of rxjs, as npm has them.
 
-import { cpSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdtempSync, realpathSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { cached, npmInstall } from "../../scripts/cache.mjs";
+import { removeFolder } from "./gateway-window.ts";
 import { type Place, placeIn, sample } from "./sample.ts";
 
 const VERSION = "7.8.1";
@@ -61,6 +62,6 @@ export class RxjsWorkspace {
   }
 
   remove(): void {
-    rmSync(this.folder, { recursive: true, force: true });
+    removeFolder(this.folder);
   }
 }

@@ -83,7 +83,8 @@ describe("on the sources of rxjs", () => {
     assert.deepEqual(items, everyObservable);
     assert.equal(pages, Math.ceil(everyObservable.length / 50));
     assert.ok(hovered >= OTHER_FILES, `${hovered} hovers`);
-    assert.ok((await shownLog()) >= linesBefore + hovered, "The log was written to while it was shown.");
+    const lines = await eventually(shownLog, (count) => count >= linesBefore + hovered);
+    assert.ok(lines >= linesBefore + hovered, "The log was written to while it was shown.");
     await gateway.window.screenshot("scenario-2");
   });
 

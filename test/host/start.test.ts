@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, writeFileSync } from "node:fs";
 import { get, type IncomingMessage } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { parseConfiguration } from "../../scripts/handover.ts";
 import { root } from "../../scripts/layout.ts";
-import { statusFor } from "./gateway-window.ts";
+import { removeFolder, statusFor } from "./gateway-window.ts";
 
 interface Ended {
   readonly code: number | null;
@@ -56,7 +56,7 @@ describe("npm start", () => {
     const folder = mkdtempSync(join(tmpdir(), "gateway-unknown-"));
     writeFileSync(join(folder, "ship.rb"), "class Ship\nend\n");
     const { code, stdout } = await start([folder, "--once"], () => {});
-    rmSync(folder, { recursive: true });
+    removeFolder(folder);
     assert.equal(code, 1);
     assert.match(
       stdout,
@@ -67,7 +67,7 @@ describe("npm start", () => {
   test("says in one sentence that a folder has nothing to ask about", async () => {
     const folder = mkdtempSync(join(tmpdir(), "gateway-empty-"));
     const { code, stderr } = await start([folder, "--once"], () => {});
-    rmSync(folder, { recursive: true });
+    removeFolder(folder);
     assert.equal(code, 1);
     assert.match(stderr, /^Nothing to ask about was found in [^\n]*: give a folder [^\n]*\n$/);
   });

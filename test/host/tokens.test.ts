@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
-import { rmSync } from "node:fs";
 import { after, before, describe, test } from "node:test";
 import { vsixFile } from "../../scripts/layout.ts";
 import type { RealVsCode } from "../../scripts/real-vscode.ts";
-import { connect, copyWorkspace, openGateway, startEditor, statusFor } from "./gateway-window.ts";
+import { connect, copyWorkspace, openGateway, removeFolder, startEditor, statusFor } from "./gateway-window.ts";
 
 describe("tokens", () => {
   let folder: string;
@@ -16,7 +15,7 @@ describe("tokens", () => {
 
   after(async () => {
     await editor?.stop();
-    rmSync(folder, { recursive: true, force: true });
+    removeFolder(folder);
   });
 
   test("rotating the token shuts out the old one at once and lets the new one in", async () => {
@@ -47,7 +46,7 @@ describe("tokens", () => {
 
   test("uninstalling leaves no token behind that works after the next installation", async () => {
     const { window, configuration } = await openGateway(editor, folder);
-    await window.runCommand("Gateway Handover: Uninstall the Gateway");
+    await window.inside((vscode) => vscode.commands.executeCommand("gatewayHandover.uninstall"), undefined);
     await window.page.reload();
     await window.page.waitForSelector(".monaco-workbench");
     await editor.install(vsixFile);

@@ -1,15 +1,11 @@
 import assert from "node:assert/strict";
-import { rmSync } from "node:fs";
 import { connect as dial } from "node:net";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import type { GatewayClient } from "../../scripts/gateway-client.ts";
 import type { EditorWindow, RealVsCode } from "../../scripts/real-vscode.ts";
-import { connect, copyWorkspace, freePort, startEditor } from "./gateway-window.ts";
-
-/** As many as the gateway would try. */
-const CANDIDATES = 21;
+import { CANDIDATES, connect, copyWorkspace, freePort, removeFolder, startEditor } from "./gateway-window.ts";
 
 describe("a folder that nobody has trusted yet", () => {
   let folder: string;
@@ -30,7 +26,7 @@ describe("a folder that nobody has trusted yet", () => {
 
   after(async () => {
     await editor?.stop();
-    rmSync(folder, { recursive: true, force: true });
+    removeFolder(folder);
   });
 
   test("no port is opened in Restricted Mode, the status bar says why, and trusting the folder opens it", async () => {

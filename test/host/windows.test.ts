@@ -1,11 +1,18 @@
 import assert from "node:assert/strict";
-import { rmSync } from "node:fs";
 import { after, before, describe, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { type DefinitionPayload, ToolFailure } from "../../scripts/gateway-client.ts";
 import { pickSubject } from "../../scripts/pick-subject.ts";
 import type { RealVsCode } from "../../scripts/real-vscode.ts";
-import { copyWorkspace, eventually, openGateway, startEditor, stateOf, statusFor } from "./gateway-window.ts";
+import {
+  copyWorkspace,
+  eventually,
+  openGateway,
+  removeFolder,
+  startEditor,
+  stateOf,
+  statusFor,
+} from "./gateway-window.ts";
 
 describe("two windows on one machine", () => {
   let folders: readonly [string, string];
@@ -19,7 +26,7 @@ describe("two windows on one machine", () => {
   after(async () => {
     await editor?.stop();
     for (const folder of folders) {
-      rmSync(folder, { recursive: true, force: true });
+      removeFolder(folder);
     }
   });
 

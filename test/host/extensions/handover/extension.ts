@@ -10,7 +10,7 @@ import { runWhatIsSent } from "./inside.ts";
 
 const GATEWAY = "vscode-mcp-lsp-gateway.vscode-mcp-lsp-gateway";
 const COPY = "mcpLspGateway.copyClientConfiguration";
-const PATIENCE = 60_000;
+const PATIENCE = 240_000;
 
 export function activate(context: vscode.ExtensionContext): void {
   // Named by whoever started the editor.
