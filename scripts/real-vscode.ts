@@ -5,6 +5,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { type Browser, type BrowserContext, chromium, type Locator, type Page } from "playwright-core";
 import type { Api } from "../test/host/extensions/handover/inside.ts";
 import { withNodeFirst } from "./cache.mjs";
@@ -50,6 +51,9 @@ const CHROMIUM_ARGUMENTS = [
 
 /** How long the editor may take for anything that is not an answer of a language server. */
 const PATIENCE = 180_000;
+
+/** How long the windows may take to close. */
+const UNTIL_CLOSED = 20_000;
 
 /** How long a message may take to show itself. Afterwards it is looked for in the list of those that did not. */
 const UNTIL_SHOWN = 30_000;
@@ -170,8 +174,10 @@ export class RealVsCode {
   }
 
   async #stop(): Promise<void> {
-    // The windows first: closing a page ends its extension host, closing the browser alone does not.
-    await Promise.all(this.#person.pages().map((page) => page.close()));
+    // The windows first: closing a page ends its extension host, closing the browser alone does not. One that is just
+    // being loaded again may never be closed, and its extension host ends with the server.
+    const closed = Promise.all(this.#person.pages().map((page) => page.close()));
+    await Promise.race([closed, delay(UNTIL_CLOSED, undefined, { ref: false })]);
     await this.#browser.close();
     await this.#front.close();
     await end(this.#server);
