@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, beforeEach, describe, mock, test } from "node:test";
@@ -52,6 +52,19 @@ describe("the cache of downloads", () => {
 
   test("a finished download is not done again", async () => {
     await cache.cached("thing-2", "proof", "Downloading a thing", () => assert.fail("It is there already."));
+  });
+
+  test("what another process has finished in the meantime stays as it is, since that may be at work in there", async () => {
+    await cache.cached("thing-4", "proof", "Downloading a thing", async (partial) => {
+      writeFileSync(join(partial, "proof"), "ours");
+      mkdirSync(join(folder, "thing-4"));
+      writeFileSync(join(folder, "thing-4", "proof"), "theirs");
+    });
+    assert.equal(readFileSync(join(folder, "thing-4", "proof"), "utf8"), "theirs");
+    assert.deepEqual(
+      readdirSync(folder).filter((name) => name.startsWith("thing-4")),
+      ["thing-4"],
+    );
   });
 
   test("a download that ends without its proof is an error", async () => {
