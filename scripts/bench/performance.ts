@@ -158,7 +158,7 @@ cursor, and the pieces of the answer. The rest is spread over some 240 functions
 The load generator takes as much of the same two processors as the floor does, and the floor reads no body, no argument and
 no disk. To be as fast as the bar wants over many connections, something would have to be given up: the look at the disk
 with every call, the check of the arguments, or the state that a cursor is bound to. None is worth a few microseconds to an
-agent that waits for a model. The row of p99 was 0.96, 1.56, 1.79 and 1.46 in four runs, with much the same code.
+agent that waits for a model. The row of p99 was 0.96, 1.56, 1.79, 1.46 and 1.84 in five runs, with much the same code.
 
 To leave out the timer that each request's head has was tried: on a busy machine 27.7 microseconds of processor time for a page
 instead of 29.8 over one connection, 24.7 instead of 25.6 over 16, and 25.0 instead of 23.1 over 64. That is no gain to be sure
