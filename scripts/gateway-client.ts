@@ -1,15 +1,10 @@
 // The official TypeScript SDK's client, connected to a gateway.
 
-import { setTimeout as delay } from "node:timers/promises";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { McpError } from "@modelcontextprotocol/sdk/types.js";
+import { eventually } from "./eventually.ts";
 import { manifest } from "./layout.ts";
-
-/** A question that has no answer after this long counts as failed. */
-const PATIENCE = 180_000;
-/** Between one try and the next, which leaves the machine to what is waited for. */
-const PAUSE = 50;
 
 export interface Position {
   readonly line: number;
@@ -78,16 +73,18 @@ export class GatewayClient {
    * as a `ToolFailure`.
    */
   async call<Payload>(name: string, input: Record<string, unknown>): Promise<Payload> {
-    for (const deadline = Date.now() + PATIENCE; ; ) {
-      try {
-        return await this.callOnce(name, input);
-      } catch (error) {
-        if (!(error instanceof ToolFailure && error.retryable) || Date.now() > deadline) {
-          throw error;
-        }
-      }
-      await delay(PAUSE);
+    const outcome = await eventually(
+      () =>
+        this.callOnce<Payload>(name, input).then(
+          (payload) => ({ payload }),
+          (error: unknown) => ({ error }),
+        ),
+      (outcome) => !("error" in outcome && outcome.error instanceof ToolFailure && outcome.error.retryable),
+    );
+    if ("error" in outcome) {
+      throw outcome.error;
     }
+    return outcome.payload;
   }
 
   /** The tool's payload. Rejects with the tool's error as a `ToolFailure`, also with one that asks for another try. */

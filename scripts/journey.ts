@@ -16,7 +16,6 @@ import { command, Failure, say } from "./progress.mjs";
 import { type EditorWindow, RealVsCode, stopOnSignals } from "./real-vscode.ts";
 import { packVsix } from "./vsix.ts";
 
-/** What shows a person the calls. */
 const QUESTION = "Who uses the class Observable?";
 
 /** In the page: resolves when whatever moves in or fades in has done so. */

@@ -1,9 +1,8 @@
 // How a person asks real clients a question on the command line, with a stand-in in the place of the model.
 
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { SERVER } from "../../extension/clients.ts";
-import { CLAUDE_CODE, CODEX, GEMINI, OPENCODE, type Package } from "./real-clients.ts";
+import { LoopbackServer } from "./loopback-server.ts";
+import { CLAUDE_CODE, CODEX, CODEX_QUIET, GEMINI, OPENCODE, type Package } from "./real-clients.ts";
 
 export interface Asking {
   readonly client: Package;
@@ -33,8 +32,7 @@ export const ASKING = {
         "model_provider=stand-in",
         "model_providers.stand-in.name=stand-in",
         `model_providers.stand-in.base_url=${model}`,
-        "analytics.enabled=false",
-        "features.plugins=false",
+        ...CODEX_QUIET,
       ];
       const options = settings.map((setting) => `-c ${setting}`).join(" ");
       return `codex exec --skip-git-repo-check ${options} "${question}" < /dev/null`;
@@ -97,20 +95,16 @@ export class WayOut {
 
   static async closed(): Promise<WayOut> {
     const refused: string[] = [];
-    const server = createServer((request, response) => {
+    const listening = await LoopbackServer.start((request, response) => {
       refused.push(`${request.method} ${request.url}`);
       response.writeHead(403).end();
     });
-    server.on("connect", (request, socket) => {
+    listening.server.on("connect", (request, socket) => {
       refused.push(`${request.method} ${request.url}`);
       // The client may be gone before it has heard the answer.
       socket.on("error", () => {});
       socket.end("HTTP/1.1 403 Forbidden\r\n\r\n");
     });
-    await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
-    return new WayOut(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, refused, () => {
-      server.closeAllConnections();
-      server.close();
-    });
+    return new WayOut(listening.origin, refused, () => void listening.close());
   }
 }

@@ -1,12 +1,11 @@
 // Each text that the command "Connect a Client…" copies, given to the client that it is for.
 
 import assert from "node:assert/strict";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import path from "node:path";
 import { text } from "node:stream/consumers";
 import { type TestContext, test } from "node:test";
 import { type Client, SERVER } from "../../extension/clients.ts";
+import { LoopbackServer } from "./loopback-server.ts";
 import { clientNamed, type Place, type Setup, settle } from "./place.ts";
 import { CLAUDE_CODE, CODEX, codexTools, GEMINI, INSPECTOR, install, MCPORTER, OPENCODE } from "./real-clients.ts";
 import { TOOLS } from "./schemas.ts";
@@ -14,17 +13,13 @@ import { TOOLS } from "./schemas.ts";
 /** Where a client believes its model to be: it hears what the client would tell the model, and refuses to answer. */
 async function silentModel(t: TestContext): Promise<{ url: string; heard: string[] }> {
   const heard: string[] = [];
-  const server = createServer({ keepAliveTimeout: 0 }, async (incoming, outgoing) => {
+  const server = await LoopbackServer.start(async (incoming, outgoing) => {
     heard.push(await text(incoming));
     outgoing.writeHead(400, { "Content-Type": "application/json" });
     outgoing.end(JSON.stringify({ error: { code: 400, message: "No model is here.", status: "INVALID_ARGUMENT" } }));
   });
-  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
-  t.after(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, heard };
+  t.after(() => server.close());
+  return { url: server.origin, heard };
 }
 
 /** A text as it was copied when another token was in force. */

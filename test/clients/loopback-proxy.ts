@@ -1,6 +1,6 @@
-import { createServer, request } from "node:http";
-import type { AddressInfo } from "node:net";
+import { request } from "node:http";
 import type { TestContext } from "node:test";
+import { LoopbackServer } from "./loopback-server.ts";
 
 /** Where requests go on to, and what is added to them for clients that cannot send an Authorization header. */
 export type Target = { url: URL; authorization?: string };
@@ -25,18 +25,17 @@ export class LoopbackProxy {
   readonly heard: Heard[] = [];
   target: Target | undefined;
 
-  private constructor(port: number) {
-    this.origin = `http://127.0.0.1:${port}`;
+  private constructor(origin: string) {
+    this.origin = origin;
     this.url = `${this.origin}/mcp`;
   }
 
   /** Starts a proxy that lives as long as the test `t`. */
   static async start(t: TestContext): Promise<LoopbackProxy> {
-    // A client that thinks for longer than Node keeps a connection could ask just as that is closed.
-    const server = createServer({ keepAliveTimeout: 0 });
-    await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
-    const proxy = new LoopbackProxy((server.address() as AddressInfo).port);
-    server.on("request", (incoming, outgoing) => {
+    const listening = await LoopbackServer.start();
+    t.after(() => listening.close());
+    const proxy = new LoopbackProxy(listening.origin);
+    listening.server.on("request", (incoming, outgoing) => {
       if (proxy.target === undefined) throw new Error("The proxy was asked before it was given its target.");
       const { url, ...added } = proxy.target;
       const { method, headers } = incoming;
@@ -51,10 +50,6 @@ export class LoopbackProxy {
       const chunks: Buffer[] = [];
       incoming.on("data", (chunk: Buffer) => chunks.push(chunk));
       incoming.on("end", () => proxy.heard.push(...messageIn(Buffer.concat(chunks).toString())));
-    });
-    t.after(() => {
-      server.closeAllConnections();
-      server.close();
     });
     return proxy;
   }

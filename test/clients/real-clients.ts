@@ -32,6 +32,9 @@ export const CODEX: Package = { name: "@openai/codex", version: "0.169.0", comma
 export const GEMINI: Package = { name: "@google/gemini-cli", version: "0.61.0", command: "node_modules/.bin/gemini" };
 export const MCPORTER: Package = { name: "mcporter", version: "0.12.3", command: "node_modules/.bin/mcporter" };
 
+/** Settings under which Codex wants nothing of the network but its model. */
+export const CODEX_QUIET = ["analytics.enabled=false", "features.plugins=false"];
+
 /** Run by Node. */
 export const INSPECTOR: Package = {
   name: "@modelcontextprotocol/inspector",
@@ -50,7 +53,7 @@ export async function install({ name, version, command }: Package): Promise<stri
 
 /** The tools of the server that Codex's app server tells of, as its own user interfaces ask it. */
 export async function codexTools(env: NodeJS.ProcessEnv, server: string): Promise<string[]> {
-  const quiet = ["-c", "analytics.enabled=false", "-c", "features.plugins=false"];
+  const quiet = CODEX_QUIET.flatMap((setting) => ["-c", setting]);
   const child = spawn("codex", ["app-server", ...quiet], { env, stdio: ["pipe", "pipe", "ignore"] });
   const exited = once(child, "exit");
   const send = (message: object): void => void child.stdin.write(`${JSON.stringify(message)}\n`);

@@ -2,9 +2,8 @@
 // network. It does what a model does about "who uses this?": it looks for our tool where the client keeps tools back until
 // they are asked for, calls it, and then says what came back.
 
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
+import { LoopbackServer } from "./loopback-server.ts";
 
 /** What the model is to ask. */
 export interface Script {
@@ -51,8 +50,7 @@ export class ScriptedModel {
   static async start(script: Script): Promise<ScriptedModel> {
     const turns: Turn[] = [];
     const refused: string[] = [];
-    // A client that thinks for longer than Node keeps a connection could ask just as that is closed.
-    const server = createServer({ keepAliveTimeout: 0 }, async (request, response) => {
+    const server = await LoopbackServer.start(async (request, response) => {
       const body = await text(request);
       const dialect = DIALECTS.find(({ path }) => path.test(request.url ?? ""));
       if (request.method !== "POST" || dialect === undefined) {
@@ -65,14 +63,7 @@ export class ScriptedModel {
       response.writeHead(200, { "Content-Type": "text/event-stream" });
       response.end(dialect.events(turn).map(frame).join(""));
     });
-    await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
-    const { port } = server.address() as AddressInfo;
-    const close = (): Promise<void> =>
-      new Promise((closed) => {
-        server.close(() => closed());
-        server.closeAllConnections();
-      });
-    return new ScriptedModel(`http://127.0.0.1:${port}`, turns, refused, close);
+    return new ScriptedModel(server.origin, turns, refused, () => server.close());
   }
 }
 

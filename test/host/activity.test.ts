@@ -3,12 +3,13 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { pathToFileURL } from "node:url";
+import { eventually } from "../../scripts/eventually.ts";
 import type { GatewayClient } from "../../scripts/gateway-client.ts";
 import type { ClientConfiguration } from "../../scripts/handover.ts";
 import { extensionId, manifest } from "../../scripts/layout.ts";
 import type { EditorWindow, RealVsCode } from "../../scripts/real-vscode.ts";
 import type { Api } from "./extensions/handover/inside.ts";
-import { copyWorkspace, eventually, openGateway, removeFolder, startEditor } from "./gateway-window.ts";
+import { copyWorkspace, openGateway, removeFolder, startEditor } from "./gateway-window.ts";
 import { RawClient } from "./raw-client.ts";
 
 /** How often the extension looks for news while the view is shown. */

@@ -2,13 +2,13 @@ import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
+import { eventually } from "../../scripts/eventually.ts";
 import type { ClientConfiguration } from "../../scripts/handover.ts";
 import { extensionId } from "../../scripts/layout.ts";
 import type { EditorWindow, RealVsCode } from "../../scripts/real-vscode.ts";
 import {
   connect,
   copyWorkspace,
-  eventually,
   initialize,
   openGateway,
   removeFolder,
@@ -99,7 +99,7 @@ describe("commands, status bar and check", () => {
       await editor?.document.save();
     }, piece);
     assert.equal(readFileSync(file, "utf8"), piece);
-    await window.inside((vscode) => void vscode.commands.executeCommand("workbench.action.closeAllEditors"), undefined);
+    await run(window, "workbench.action.closeAllEditors");
   });
 
   test("where the client reads the token from its environment, the text holds none and a button copies it", async () => {
@@ -157,26 +157,20 @@ describe("commands, status bar and check", () => {
     assert.ok(report.includes(`- \`${folder}\``), report);
     assert.ok(!report.includes(configuration.token));
     // The report is shown beside the file; a check from there is about the same file.
-    const checked = window.inside(
-      (vscode) => vscode.commands.executeCommand("mcpLspGateway.checkWorkspace"),
-      undefined,
-    );
+    const checked = run(window, "mcpLspGateway.checkWorkspace");
     await window.answerNotification("7 of 7 tools answered; nothing has to be done.", "Copy for a Bug Report");
     await checked;
     // A preview that is drawn anew takes the focus, and the lists of later tests would close.
-    await window.inside((vscode) => vscode.commands.executeCommand("workbench.action.closeAllEditors"), undefined);
+    await run(window, "workbench.action.closeAllEditors");
   });
 
   test("the check of a gateway that is paused says so, and the button of its message resumes it", async () => {
     await start(window, "mcpLspGateway.pause");
     await window.status(/MCP paused/);
-    const checked = window.inside(
-      (vscode) => vscode.commands.executeCommand("mcpLspGateway.checkWorkspace"),
-      undefined,
-    );
+    const checked = run(window, "mcpLspGateway.checkWorkspace");
     await window.answerNotification("The gateway is not running.", "Resume");
     await checked;
-    await window.inside((vscode) => vscode.commands.executeCommand("workbench.action.closeAllEditors"), undefined);
+    await run(window, "workbench.action.closeAllEditors");
     await window.status(/MCP \d+/);
     assert.equal(await statusFor(configuration.url, configuration.token), 200);
   });
@@ -230,6 +224,11 @@ function statusItem(window: EditorWindow) {
 /** Runs a command and does not wait for it, as it may ask the person. */
 function start(window: EditorWindow, command: string): Promise<void> {
   return window.inside((vscode, name) => void vscode.commands.executeCommand(name), command);
+}
+
+/** Runs a command to its end. */
+function run(window: EditorWindow, command: string): Promise<unknown> {
+  return window.inside((vscode, name) => vscode.commands.executeCommand(name), command);
 }
 
 function list(window: EditorWindow) {

@@ -2,8 +2,9 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
+import { eventually } from "../../scripts/eventually.ts";
 import type { Location, Page } from "../../scripts/gateway-client.ts";
-import { eventually } from "./gateway-window.ts";
+
 import { LanguageProject, on } from "./language-project.ts";
 import { clangd } from "./language-servers.ts";
 

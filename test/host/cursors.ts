@@ -2,9 +2,9 @@
 // what a test has done on disk is no news any more.
 
 import assert from "node:assert/strict";
+import { eventually } from "../../scripts/eventually.ts";
 import { type GatewayClient, type Page, ToolFailure } from "../../scripts/gateway-client.ts";
 import type { EditorWindow } from "../../scripts/real-vscode.ts";
-import { eventually } from "./gateway-window.ts";
 
 /** A paged question whose answer has more than one item. */
 export class PagedQuestion {
@@ -70,10 +70,9 @@ export async function untilHeardOfAll(window: EditorWindow, folder: string): Pro
       heard.add(path);
       waiting();
     });
-    const stamp = Date.now();
     let last = "";
     const make = (): void => {
-      last = `${folder}/dist/heard-${stamp}-${heard.size}-${Math.random()}`;
+      last = `${folder}/dist/heard-${Math.random()}`;
       mkdirSync(last, { recursive: true });
     };
     // A new watcher needs a moment before it sees anything. What it hears comes in the order in which it happened.

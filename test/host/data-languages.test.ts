@@ -1,12 +1,11 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, realpathSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import type { Position } from "../../scripts/gateway-client.ts";
 import type { RealVsCode } from "../../scripts/real-vscode.ts";
-import { type GatewayWindow, openGateway, removeFolder, startEditor } from "./gateway-window.ts";
+import { type GatewayWindow, openGateway, removeFolder, startEditor, temporaryFolder } from "./gateway-window.ts";
 import {
   type DocumentSymbolItem,
   type HoverPayload,
@@ -41,7 +40,7 @@ const FILES: readonly { file: string; text: string; names: readonly string[]; ho
 ];
 
 describe("JSON, CSS and HTML, for which VS Code itself answers", () => {
-  const folder = realpathSync(mkdtempSync(join(tmpdir(), "gateway-data-")));
+  const folder = temporaryFolder("data");
   let editor: RealVsCode;
   let gateway: GatewayWindow;
 

@@ -3,16 +3,10 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { pathToFileURL } from "node:url";
+import { eventually } from "../../scripts/eventually.ts";
 import { ToolFailure } from "../../scripts/gateway-client.ts";
 import type { EditorWindow, RealVsCode } from "../../scripts/real-vscode.ts";
-import {
-  copyWorkspace,
-  eventually,
-  type GatewayWindow,
-  openGateway,
-  removeFolder,
-  startEditor,
-} from "./gateway-window.ts";
+import { copyWorkspace, type GatewayWindow, openGateway, removeFolder, startEditor } from "./gateway-window.ts";
 import { LanguageProject } from "./language-project.ts";
 import { pyright } from "./language-servers.ts";
 import type { DiagnosticItem } from "./normalised.ts";

@@ -3,12 +3,12 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { pathToFileURL } from "node:url";
+import { eventually } from "../../scripts/eventually.ts";
 import type { DefinitionPayload, Location, Page } from "../../scripts/gateway-client.ts";
 import { takeConfiguration } from "../../scripts/handover.ts";
 import type { EditorWindow, RealVsCode } from "../../scripts/real-vscode.ts";
 import {
   connect,
-  eventually,
   type GatewayWindow,
   initialize,
   openGateway,

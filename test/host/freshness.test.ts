@@ -5,13 +5,13 @@ import { devNull } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, type TestContext, test } from "node:test";
 import { pathToFileURL } from "node:url";
+import { eventually } from "../../scripts/eventually.ts";
 import { ToolFailure } from "../../scripts/gateway-client.ts";
 import { pickSubject, type Subject } from "../../scripts/pick-subject.ts";
 import type { RealVsCode } from "../../scripts/real-vscode.ts";
 import { PagedQuestion, untilHeardOfAll } from "./cursors.ts";
 import {
   copyWorkspace,
-  eventually,
   type GatewayWindow,
   openGateway,
   removeFolder,
@@ -19,6 +19,8 @@ import {
   temporaryFolder,
 } from "./gateway-window.ts";
 
+/** So soon after a change on disk the next page says so. */
+const SOON_MS = 2_000;
 /** Files that a compiler and a program that logs write, as seen by the editor, before a cursor is tried again. */
 const WRITES_SEEN = 20;
 /** Two files with mistakes, so that pages of one file have a next one. */
@@ -361,7 +363,9 @@ describe("scenario 3: cursors and what happens in the editor and on disk", () =>
   }
 
   function report(t: TestContext, started: number): void {
-    t.diagnostic(`stale after ${Math.round(performance.now() - started)} ms`);
+    const elapsed = performance.now() - started;
+    t.diagnostic(`stale after ${Math.round(elapsed)} ms`);
+    assert.ok(elapsed < SOON_MS, `It took ${elapsed} ms.`);
   }
 
   /** The first page, asked for when the editor has heard of everything that happened on disk before. */

@@ -6,7 +6,7 @@ import { cpSync, globSync, mkdtempSync, readFileSync, realpathSync, rmSync } fro
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
+import { eventually } from "../../scripts/eventually.ts";
 import { GatewayClient } from "../../scripts/gateway-client.ts";
 import { type ClientConfiguration, packHandover, takeConfiguration } from "../../scripts/handover.ts";
 import { manifest, root, vsixFile } from "../../scripts/layout.ts";
@@ -14,9 +14,6 @@ import { type EditorWindow, RealVsCode, stopOnSignals } from "../../scripts/real
 
 /** As many ports as the gateway would try. */
 export const CANDIDATES = 21;
-
-/** Between one look and the next, which leaves the machine to what is looked at. */
-const PAUSE = 50;
 
 /** How much of each log a failure shows. */
 const LOG_LINES = 25;
@@ -123,28 +120,6 @@ export async function stateOf(editor: RealVsCode, window: EditorWindow): Promise
       (file) => `${file}:\n${readFileSync(join(editor.logs, file), "utf8").split("\n").slice(-LOG_LINES).join("\n")}`,
     );
   return [JSON.stringify({ ...inside, page }, undefined, 2), ...logs].join("\n\n");
-}
-
-/** Asks again and again until the answer satisfies `enough`; at the end of the patience, gives the last answer as it is. */
-export async function eventually<T>(
-  ask: () => Promise<T>,
-  enough: (answer: T) => boolean,
-  patience = 180_000,
-): Promise<T> {
-  const deadline = Date.now() + patience;
-  for (;;) {
-    try {
-      const answer = await ask();
-      if (enough(answer) || Date.now() > deadline) {
-        return answer;
-      }
-    } catch (error) {
-      if (Date.now() > deadline) {
-        throw error;
-      }
-    }
-    await delay(PAUSE);
-  }
 }
 
 /**

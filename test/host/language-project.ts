@@ -1,13 +1,12 @@
 // A small project in one language, in a real VS Code in which a language server answers for it.
 
-import { cpSync, mkdtempSync, realpathSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { cpSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import type { Location } from "../../scripts/gateway-client.ts";
 import type { RealVsCode } from "../../scripts/real-vscode.ts";
 import type { Server } from "./extensions/languages/extension.ts";
-import { type GatewayWindow, openGateway, removeFolder } from "./gateway-window.ts";
+import { type GatewayWindow, openGateway, removeFolder, temporaryFolder } from "./gateway-window.ts";
 import { startEditorWith } from "./language-servers.ts";
 import {
   type DiagnosticItem,
@@ -34,7 +33,7 @@ export class LanguageProject {
     server: Server,
     prepare: (folder: string) => void = () => {},
   ): Promise<LanguageProject> {
-    const folder = realpathSync(mkdtempSync(join(tmpdir(), `gateway-${name}-`)));
+    const folder = temporaryFolder(name);
     cpSync(fileURLToPath(new URL(`projects/${name}`, import.meta.url)), folder, { recursive: true });
     prepare(folder);
     const editor = await startEditorWith(server);

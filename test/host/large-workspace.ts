@@ -1,11 +1,10 @@
 // A TypeScript project of thousands of files that import each other, so that it takes a while to load.
 
-import { mkdirSync, mkdtempSync, realpathSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Location, Position } from "../../scripts/gateway-client.ts";
-import { removeFolder } from "./gateway-window.ts";
+import { removeFolder, temporaryFolder } from "./gateway-window.ts";
 
 const FILES = 3_000;
 const FOLDER_OF = 100;
@@ -17,7 +16,7 @@ const HARBOUR = "export interface Harbour {\n  readonly depth: number;\n}\n";
 
 /** Every berth is a function of a file of its own, which knows the harbour and calls the berth before it. */
 export class LargeWorkspace {
-  readonly folder = realpathSync(mkdtempSync(join(tmpdir(), "gateway-large-")));
+  readonly folder = temporaryFolder("large");
   constructor() {
     mkdirSync(join(this.folder, "src"));
     writeFileSync(join(this.folder, "tsconfig.json"), JSON.stringify(TSCONFIG));

@@ -3,17 +3,11 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, beforeEach, describe, test } from "node:test";
 import { pathToFileURL } from "node:url";
+import { eventually } from "../../scripts/eventually.ts";
 import { type Position, ToolFailure } from "../../scripts/gateway-client.ts";
 import type { RealVsCode } from "../../scripts/real-vscode.ts";
 import { untilHeardOfAll } from "./cursors.ts";
-import {
-  copyWorkspace,
-  eventually,
-  type GatewayWindow,
-  openGateway,
-  removeFolder,
-  startEditor,
-} from "./gateway-window.ts";
+import { copyWorkspace, type GatewayWindow, openGateway, removeFolder, startEditor } from "./gateway-window.ts";
 import type { HoverPayload } from "./normalised.ts";
 
 /** What the test's hover provider in the extension host is told and tells. */

@@ -4,12 +4,12 @@ import { join } from "node:path";
 import { after, before, describe, type TestContext, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { URI } from "vscode-uri";
+import { eventually } from "../../scripts/eventually.ts";
 import { type DefinitionPayload, ToolFailure } from "../../scripts/gateway-client.ts";
 import type { RealVsCode } from "../../scripts/real-vscode.ts";
 import { PagedQuestion, untilHeardOfAll } from "./cursors.ts";
 import {
   copyWorkspace,
-  eventually,
   type GatewayWindow,
   openGateway,
   removeFolder,

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
+import { eventually } from "../../scripts/eventually.ts";
 import type { Location, Page } from "../../scripts/gateway-client.ts";
-import { eventually } from "./gateway-window.ts";
+
 import { LanguageProject, on } from "./language-project.ts";
 import { pyright } from "./language-servers.ts";
 

@@ -3,8 +3,9 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { pathToFileURL } from "node:url";
+import { eventually } from "../../scripts/eventually.ts";
 import type { RealVsCode } from "../../scripts/real-vscode.ts";
-import { eventually, type GatewayWindow, openGateway, startEditor } from "./gateway-window.ts";
+import { type GatewayWindow, openGateway, startEditor } from "./gateway-window.ts";
 import {
   type DiagnosticItem,
   type DocumentSymbolItem,

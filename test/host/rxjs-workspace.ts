@@ -1,11 +1,10 @@
 // A TypeScript project of real size: the sources of rxjs, as npm has them.
 
-import { cpSync, mkdtempSync, realpathSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { cpSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { cached, npmInstall } from "../../scripts/cache.mjs";
-import { removeFolder } from "./gateway-window.ts";
+import { removeFolder, temporaryFolder } from "./gateway-window.ts";
 import { type Place, placeIn, sample } from "./sample.ts";
 
 const VERSION = "7.8.1";
@@ -41,7 +40,7 @@ export class RxjsWorkspace {
       `Downloading rxjs ${VERSION}`,
       (partial) => npmInstall(partial, { rxjs: VERSION }),
     );
-    const folder = realpathSync(mkdtempSync(join(tmpdir(), "gateway-rxjs-")));
+    const folder = temporaryFolder("rxjs");
     cpSync(join(download, source), join(folder, "src"), { recursive: true });
     writeFileSync(join(folder, "tsconfig.json"), JSON.stringify(TSCONFIG));
     return new RxjsWorkspace(folder);

@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
 import { EventEmitter, once } from "node:events";
 import { after, before, describe, test } from "node:test";
+import { eventually } from "../../scripts/eventually.ts";
 import { GatewayClient, type Location } from "../../scripts/gateway-client.ts";
 import type { RealVsCode } from "../../scripts/real-vscode.ts";
 import { compareReferences } from "./compared-references.ts";
-import { eventually, type GatewayWindow, openGateway, startEditor } from "./gateway-window.ts";
+import { type GatewayWindow, openGateway, startEditor } from "./gateway-window.ts";
 import { LanguageServer } from "./language-server.ts";
 import { RxjsWorkspace } from "./rxjs-workspace.ts";
 import { describePlace, type Place } from "./sample.ts";

@@ -1,14 +1,13 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { get, type IncomingMessage } from "node:http";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { parseConfiguration } from "../../scripts/handover.ts";
 import { root } from "../../scripts/layout.ts";
-import { removeFolder, statusFor } from "./gateway-window.ts";
+import { removeFolder, statusFor, temporaryFolder } from "./gateway-window.ts";
 
 interface Ended {
   readonly code: number | null;
@@ -53,7 +52,7 @@ describe("npm start", () => {
   });
 
   test("fails when nobody in the editor can tell a definition or a reference", async () => {
-    const folder = mkdtempSync(join(tmpdir(), "gateway-unknown-"));
+    const folder = temporaryFolder("unknown");
     writeFileSync(join(folder, "ship.rb"), "class Ship\nend\n");
     const { code, stdout } = await start([folder, "--once"], () => {});
     removeFolder(folder);
@@ -65,7 +64,7 @@ describe("npm start", () => {
   });
 
   test("says in one sentence that a folder has nothing to ask about", async () => {
-    const folder = mkdtempSync(join(tmpdir(), "gateway-empty-"));
+    const folder = temporaryFolder("empty");
     const { code, stderr } = await start([folder, "--once"], () => {});
     removeFolder(folder);
     assert.equal(code, 1);

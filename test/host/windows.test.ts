@@ -1,18 +1,11 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { pathToFileURL } from "node:url";
+import { eventually } from "../../scripts/eventually.ts";
 import { type DefinitionPayload, ToolFailure } from "../../scripts/gateway-client.ts";
 import { pickSubject } from "../../scripts/pick-subject.ts";
 import type { RealVsCode } from "../../scripts/real-vscode.ts";
-import {
-  copyWorkspace,
-  eventually,
-  openGateway,
-  removeFolder,
-  startEditor,
-  stateOf,
-  statusFor,
-} from "./gateway-window.ts";
+import { copyWorkspace, openGateway, removeFolder, startEditor, stateOf, statusFor } from "./gateway-window.ts";
 
 describe("two windows on one machine", () => {
   let folders: readonly [string, string];

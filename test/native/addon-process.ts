@@ -11,6 +11,7 @@ import type { Readable, Writable } from "node:stream";
 import type { TestContext } from "node:test";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import type { GatewayOptions } from "../../extension/native.d.ts";
+import { eventually } from "../../scripts/eventually.ts";
 import { Client } from "./client.ts";
 import type { Commands, Report } from "./host.ts";
 
@@ -96,12 +97,9 @@ export class AddonProcess {
 
   /** What was seen so far, once that is enough. */
   async report(isEnough: (report: Report) => boolean = () => true): Promise<Report> {
-    for (;;) {
-      const report = (await this.command("report", {})) as Report;
-      if (isEnough(report)) {
-        return report;
-      }
-    }
+    const report = await eventually(() => this.command("report", {}) as Promise<Report>, isEnough);
+    assert.ok(isEnough(report), JSON.stringify(report));
+    return report;
   }
 
   /** What was seen once the log has so many such lines. Lines cross in batches, a while after they were written. */

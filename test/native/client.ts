@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { eventually } from "../../scripts/eventually.ts";
 
 /** An error as a tool call gets it. */
 export interface ToolError {
@@ -15,13 +16,8 @@ export interface Outcome {
 }
 
 /** The first answer that does not come too late for its own call: then the question goes on, and a later call has it. */
-export async function inTime(call: () => Promise<Outcome>): Promise<Outcome> {
-  for (;;) {
-    const outcome = await call();
-    if (outcome.error?.data.details?.["reason"] !== "timeout") {
-      return outcome;
-    }
-  }
+export function inTime(call: () => Promise<Outcome>): Promise<Outcome> {
+  return eventually(call, ({ error }) => error?.data.details?.["reason"] !== "timeout");
 }
 
 /** A client that speaks plain HTTP, so that nothing of an SDK hides what the gateway says. */

@@ -452,6 +452,7 @@ test("the log level holds from the start, and another with the next line", async
     log.map(({ level }) => level),
     [2],
   );
+  assert.match(log[0]?.line ?? "", /second/);
 });
 
 test("a line without end is cut", async (t) => {

@@ -85,6 +85,8 @@ const carry = carryQuestions(ask, native);
 const log: { level: number; line: string }[] = [];
 const ended: string[][] = [];
 const uncaught: string[] = [];
+/** The answers that are still to come. */
+const answering = new Set<Promise<Native.Answer>>();
 let behaviour: Behaviour = { items: [] };
 let gateway: Native.Gateway | undefined;
 let logThrows = false;
@@ -140,7 +142,8 @@ async function obey({ command, argument }: Command): Promise<unknown> {
       }
       return;
     case "report":
-      // Whatever a callback left behind comes to light once its turn is over.
+      // What has gone wrong comes to light once the answers that are still to come have come, and their turn is over.
+      await Promise.allSettled(answering);
       await setImmediate();
       return { log, ended, uncaught, clock: Date.now() } satisfies Report;
   }
@@ -235,12 +238,19 @@ function behave(pack: (items: unknown) => Native.Answer): Promise<Native.Answer>
   }
   if (until !== undefined) {
     tell({ asked: true });
-    return exists(until).then(() => pack(items));
+    return later(exists(until).then(() => pack(items)));
   }
   if (late !== undefined) {
-    return setTimeout(late).then(() => pack(items));
+    return later(setTimeout(late).then(() => pack(items)));
   }
   return Promise.resolve(says === "no provider" ? noProvider() : says === "not found" ? notFound() : pack(items));
+}
+
+function later(answer: Promise<Native.Answer>): Promise<Native.Answer> {
+  answering.add(answer);
+  const isGiven = (): void => void answering.delete(answer);
+  answer.then(isGiven, isGiven);
+  return answer;
 }
 
 async function exists(file: string): Promise<void> {

@@ -3,6 +3,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { eventually } from "../../scripts/eventually.ts";
 import { AddonProcess, urlOf } from "./addon-process.ts";
 import { Client } from "./client.ts";
 import { RawConnection, requestOf } from "./raw-connection.ts";
@@ -43,15 +44,22 @@ async function attacked(t: Parameters<typeof AddonProcess.serve>[0]) {
     assert.ok(took < SERVED_WITHIN_MS, `it took ${took} ms`);
   };
   const bounded = async (growth = MOST_GROWTH) => {
-    // One that has to go is closed a moment after another has come.
-    while (addon.usage().files - before.files > MOST_FILES_MORE) {
-      await new Promise(setImmediate);
-    }
+    const files = await filesAtMost(addon, before.files + MOST_FILES_MORE);
+    assert.ok(files - before.files <= MOST_FILES_MORE, `${files - before.files} more files are open`);
     const { bytes } = addon.usage();
     assert.ok(bytes - before.bytes <= growth, `${bytes - before.bytes} bytes more`);
   };
   await honest();
   return { addon, port, client, token, honest, bounded };
+}
+
+/** How many files are open, once they are no more than so many: one that has to go is closed a moment later. */
+function filesAtMost(addon: AddonProcess, most: number): Promise<number> {
+  return eventually(
+    async () => addon.usage().files,
+    (files) => files <= most,
+    SERVED_WITHIN_MS,
+  );
 }
 
 function many<T>(count: number, make: (index: number) => Promise<T>): Promise<T[]> {
@@ -161,10 +169,7 @@ test("half a connection that is closed costs the other half and no more", async 
   });
   await Promise.all(halves.map((half) => half.end()));
   await honest();
-  while (addon.usage().files > files + 2) {
-    // What is closed is gone, soon.
-    await new Promise(setImmediate);
-  }
+  assert.ok((await filesAtMost(addon, files + 2)) <= files + 2, "what is closed is gone");
 });
 
 test("a flood of wrong tokens is refused and keeps nobody out", async (t) => {
