@@ -441,6 +441,7 @@ test("the log level holds from the start, and another with the next line", async
   const [addon, client] = await AddonProcess.serve(t, { logLevel: "off" });
   await addon.command("behave", { fails: "first" });
   await client.references(addon.place);
+  assert.deepEqual((await addon.report()).log, []);
 
   await addon.configure({ logLevel: "warn" });
   await addon.command("behave", { fails: "second" });
