@@ -24,8 +24,8 @@ const CHECKS: readonly Check[] = [
   },
   { title: "cargo fmt", work: () => passes("cargo", "fmt", "--all", "--check") },
   {
-    title: "cargo fmt of the fuzz targets",
-    work: () => passes("cargo", "fmt", "--check", "--manifest-path", "native/fuzz/Cargo.toml"),
+    title: "cargo fmt of what libFuzzer drives",
+    work: () => passes("cargo", "fmt", "--check", "--manifest-path", "native/fuzz/libfuzzer/Cargo.toml"),
   },
   {
     title: "clippy",

@@ -1,4 +1,4 @@
-// Builds and runs the fuzz targets of native/fuzz.
+// Builds the fuzz targets of native/fuzz with libFuzzer, and runs them.
 
 import { spawn } from "node:child_process";
 import { globSync, mkdirSync } from "node:fs";
@@ -10,7 +10,8 @@ import { succeed } from "./processes.mjs";
 import { Failure, say, step } from "./progress.mjs";
 import { ensureCppCompiler } from "./system-packages.ts";
 
-const CRATE = join(root, "native", "fuzz");
+const TARGETS = join(root, "native", "fuzz");
+const CRATE = join(TARGETS, "libfuzzer");
 /** What is built and found lies here, outside git. */
 const BUILT = join(root, "target", "fuzz");
 
@@ -90,8 +91,8 @@ async function run(target: string, seconds: number, told: (line: string) => void
   for (const folder of [found, corpus]) {
     mkdirSync(folder, { recursive: true });
   }
-  const committed = globSync(`corpus/${target}`, { cwd: CRATE }).map((folder) => join(CRATE, folder));
-  const dictionary = globSync(`dictionaries/${target}.dict`, { cwd: CRATE }).map((file) => join(CRATE, file));
+  const committed = globSync(`corpus/${target}`, { cwd: TARGETS }).map((folder) => join(TARGETS, folder));
+  const dictionary = globSync(`dictionaries/${target}.dict`, { cwd: TARGETS }).map((file) => join(TARGETS, file));
   const program = join(BUILT, await hostTriple(), "release", target);
   const args = [
     `-max_total_time=${seconds}`,

@@ -18,7 +18,7 @@ use tempfile::TempDir;
 
 use crate::checks;
 use crate::editor::{Found, Manner, Meanwhile, Script, Scripted, Uris, range};
-use crate::gateway_over_http::{Client, KEY, RUNTIME, TOKEN};
+use crate::gateway_over_http::{Client, KEY, TOKEN, block_on};
 
 /// A word that every path outside the roots has in it.
 const CANARY: &str = "canary";
@@ -118,6 +118,8 @@ struct Conversation {
     gateway: Arc<Gateway<Scripted>>,
     editor: Scripted,
     in_force: Arc<Mutex<InForce>>,
+    /// What was in force when the last call was made.
+    asked_under: InForce,
     cursors: Vec<(Tool, Value)>,
     items_paged: usize,
     id: u64,
@@ -125,7 +127,7 @@ struct Conversation {
 
 /// Holds one conversation.
 pub fn run(bytes: &[u8]) {
-    RUNTIME.block_on(async {
+    block_on(async {
         _ = converse(&mut Unstructured::new(bytes)).await;
         // What is still asked ends, so that nothing of it is left for the next conversation.
         tokio::time::advance(Duration::from_secs(130)).await;
@@ -159,8 +161,9 @@ impl Conversation {
         editor.script(|script| script.gateway = Arc::downgrade(&gateway));
         let mut client = Client::of(Arc::clone(&gateway));
         client.initialize().await;
+        let asked_under = in_force.clone();
         let in_force = Arc::new(Mutex::new(in_force));
-        Self { client, gateway, editor, in_force, cursors: Vec::new(), items_paged: 0, id: 0 }
+        Self { client, gateway, editor, in_force, asked_under, cursors: Vec::new(), items_paged: 0, id: 0 }
     }
 
     async fn step(&mut self, input: &mut Unstructured<'_>) -> arbitrary::Result<()> {
@@ -268,6 +271,7 @@ impl Conversation {
 
     async fn ask(&mut self, tool: Tool, arguments: &Value) -> Option<(u16, Vec<u8>)> {
         self.id += 1;
+        self.asked_under = self.in_force.lock().expect("nobody panics while holding it").clone();
         let message = json!({"jsonrpc": "2.0", "id": self.id, "method": "tools/call", "params": {"name": tool.name(), "arguments": arguments}});
         let answered = self.client.post(&message).await;
         Some((answered.status, answered.body))
@@ -299,7 +303,10 @@ impl Conversation {
             assert!(!error.to_string().contains(&DISK.base), "{error}");
             return None;
         }
-        assert!(text.len() <= in_force.max_response_bytes.max(16_384), "{} bytes", text.len());
+        // Settings that change while the editor answers may hold for this answer already, or from the next one on.
+        let max_response_bytes = self.asked_under.max_response_bytes.max(in_force.max_response_bytes);
+        let max_page_size = self.asked_under.max_page_size.max(in_force.max_page_size);
+        assert!(text.len() <= max_response_bytes, "{} bytes", text.len());
         let payload = answer["result"]["structuredContent"].clone();
         let list = |member: &str| payload[member].as_array().unwrap_or_else(|| panic!("{payload}")).clone();
         match tool {
@@ -323,8 +330,13 @@ impl Conversation {
             assert!(DISK.named.iter().any(|(_, is)| is.as_deref() == Some(&uri)), "{uri} is not canonical");
         }
         if is_paged(tool) {
-            let asked = arguments["pageSize"].as_u64().map_or(100, |size| size as usize);
-            assert!(list("items").len() <= asked.clamp(1, in_force.max_page_size));
+            // A number beyond every integer is a page size as well, and is cut to the most.
+            let asked = arguments["pageSize"].as_f64().map_or(100, |size| size as usize);
+            assert!(
+                list("items").len() <= asked.clamp(1, max_page_size),
+                "{} items for {arguments}",
+                list("items").len()
+            );
             if payload["nextCursor"].is_string() {
                 self.cursors.push((tool, payload["nextCursor"].clone()));
             }

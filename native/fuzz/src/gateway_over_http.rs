@@ -1,6 +1,7 @@
 //! A gateway behind its HTTP face, without a socket.
 
-use std::sync::{Arc, LazyLock};
+use std::future::Future;
+use std::sync::Arc;
 
 use gateway_core::error::ToolError;
 use gateway_core::limits::Limits;
@@ -19,9 +20,16 @@ use tokio::runtime::{Builder, Runtime};
 pub(crate) const TOKEN: &str = "dG9rZW4tb2YtdGhlLWZ1enplcnMtdGhhdC1pcy1sb25n";
 pub(crate) const KEY: [u8; 32] = *b"a key of thirty-two bytes, fixed";
 
-/// Time passes in it as soon as nobody has anything to do, so that limits of seconds cost nothing.
-pub(crate) static RUNTIME: LazyLock<Runtime> =
-    LazyLock::new(|| Builder::new_current_thread().enable_all().start_paused(true).build().expect("a runtime"));
+thread_local! {
+    /// Time passes in it as soon as nobody has anything to do, so that limits of seconds cost nothing. Targets that run side
+    /// by side have a clock each.
+    static RUNTIME: Runtime =
+        Builder::new_current_thread().enable_all().start_paused(true).build().expect("a runtime");
+}
+
+pub(crate) fn block_on<T>(work: impl Future<Output = T>) -> T {
+    RUNTIME.with(|runtime| runtime.block_on(work))
+}
 
 /// What came back for one request.
 pub(crate) struct Answered {

@@ -7,7 +7,7 @@ use gateway_server::serve::converse;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, duplex, split};
 use tokio_util::sync::CancellationToken;
 
-use crate::gateway_over_http::{Double, RUNTIME, TOKEN};
+use crate::gateway_over_http::{Double, TOKEN, block_on};
 
 /// Everything that may be answered (D44), 100 Continue among it.
 const STATUSES: [u16; 15] = [100, 200, 202, 204, 400, 401, 403, 404, 405, 406, 408, 413, 414, 415, 431];
@@ -20,7 +20,7 @@ thread_local! {
 pub fn run(bytes: &[u8]) {
     let endpoint =
         ENDPOINT.with_borrow_mut(|endpoint| endpoint.get_or_insert_with(|| Endpoint::new(Double::new())).clone());
-    let answered = RUNTIME.block_on(exchange(endpoint, bytes.to_vec()));
+    let answered = block_on(exchange(endpoint, bytes.to_vec()));
     check(bytes, &answered);
 }
 

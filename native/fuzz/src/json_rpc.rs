@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use serde_json::Value;
 
 use crate::checks;
-use crate::gateway_over_http::{Client, Double, RUNTIME, TOKEN};
+use crate::gateway_over_http::{Client, Double, TOKEN, block_on};
 
 thread_local! {
     static CLIENT: RefCell<Option<Client<Double>>> = const { RefCell::new(None) };
@@ -13,7 +13,7 @@ thread_local! {
 
 /// Posts the bytes as a body.
 pub fn run(bytes: &[u8]) {
-    CLIENT.with_borrow_mut(|client| RUNTIME.block_on(attempt(client, bytes)));
+    CLIENT.with_borrow_mut(|client| block_on(attempt(client, bytes)));
 }
 
 async fn attempt(client: &mut Option<Client<Double>>, bytes: &[u8]) {
