@@ -21,12 +21,15 @@ const INPUTS = [
   "scripts/addon.ts",
 ];
 
-/** Builds the release addon into dist/native, with the types that its exports have. */
-export async function buildAddon(): Promise<void> {
+/** Cargo's profiles: `dev` is compiled fast, for tests and for trying things out; `release` is what is shipped and measured. */
+export type Profile = "dev" | "release";
+
+/** Builds the addon into dist/native, with the types that its exports have. One there of the other profile is replaced. */
+export async function buildAddon(profile: Profile): Promise<void> {
   const folder = join(dist, "native");
   mkdirSync(folder, { recursive: true });
-  await unlessUnchanged([addonFile, generatedTypes], INPUTS, () =>
-    step("Compiling the addon", async () => {
+  await unlessUnchanged([addonFile, generatedTypes], { files: INPUTS, setting: profile }, () =>
+    step(`Compiling the addon (${profile})`, async () => {
       await succeed(RUST_MISSING, "cargo", ["--version"], { cwd: root }, RUST_MISSING);
       const fresh = join(folder, "fresh");
       const [node, napi] = packageCommand("@napi-rs/cli", "napi");
@@ -34,7 +37,8 @@ export async function buildAddon(): Promise<void> {
         "Compiling the addon failed: mend what the compiler reports above.",
         node,
         [
-          [napi, "build", "--release", "--manifest-path", "native/addon/Cargo.toml"],
+          [napi, "build", ...(profile === "release" ? ["--release"] : [])],
+          ["--manifest-path", "native/addon/Cargo.toml"],
           ["--output-dir", fresh, "--dts", "gateway.d.ts"],
         ].flat(),
         { cwd: root },
@@ -60,7 +64,7 @@ export async function buildAddonForGlibc(glibc: string): Promise<void> {
     throw new Failure(`--glibc is for Linux on ${[...CPUS.keys()].join(" or ")}: leave it out here.`);
   }
   // For the types, and so that nobody takes the one below for out of date.
-  await buildAddon();
+  await buildAddon("release");
   const programs = dirname(await pythonWith(ZIGBUILD, ZIG));
   const folder = join(root, "target", "glibc");
   const triple = `${cpu}-unknown-linux-gnu`;

@@ -13,7 +13,7 @@ const MAX_ACTIVATION = 50;
 const MAX_LISTENING = 300;
 
 await command(async () => {
-  const { file } = await packVsix();
+  const { file } = await packVsix("release");
   const editor = await RealVsCode.start({ extensions: [file, await packHandover()] });
   stopOnSignals(editor, 1);
   try {

@@ -34,7 +34,7 @@ interface Share {
 await command(async () => {
   const { values } = parseArgs({ options: { rounds: { type: "string" } } });
   const rounds = Number(values.rounds ?? DEFAULT_ROUNDS);
-  const { file } = await packVsix();
+  const { file } = await packVsix("release");
   const editor = await RealVsCode.start({
     extensions: [file, await packHandover()],
     // A line in the log for each call takes the extension host more than the view does.

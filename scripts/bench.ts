@@ -22,7 +22,7 @@ const FILES = 2_000;
 
 await command(async () => {
   const { values } = parseArgs({ options: { quick: { type: "boolean", default: false }, json: { type: "string" } } });
-  await buildAddon();
+  await buildAddon("release");
   await buildRustBench();
   const project = new Project(FILES);
   try {

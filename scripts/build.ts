@@ -5,7 +5,7 @@ import { bundleExtension } from "./bundle.ts";
 import { command, say } from "./progress.mjs";
 
 await command(async () => {
-  await buildAddon();
+  await buildAddon("dev");
   if (!typesAreUpToDate()) {
     updateTypes();
     say("extension/native.d.ts has changed with the addon: commit it.");

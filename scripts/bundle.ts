@@ -10,7 +10,7 @@ const INPUTS = ["extension/**/*.ts", "view/*", "package.json", "package-lock.jso
 
 /** Bundles extension/main.ts into dist/extension/main.cjs, and the page of its view beside it. */
 export async function bundleExtension(): Promise<void> {
-  await unlessUnchanged([bundleFile, ...pageFiles], INPUTS, () =>
+  await unlessUnchanged([bundleFile, ...pageFiles], { files: INPUTS }, () =>
     step("Bundling the extension", async () => {
       await Promise.all([bundle(join(root, "extension", "main.ts"), bundleFile), bundlePage()]);
     }),

@@ -5,10 +5,10 @@ import { globSync, mkdirSync } from "node:fs";
 import { basename, join } from "node:path";
 import { RUST_MISSING } from "./addon.ts";
 import { root } from "./layout.ts";
-import type { Tally } from "./node-tests.ts";
 import { succeed } from "./processes.mjs";
 import { Failure, say, step } from "./progress.mjs";
 import { ensureCppCompiler } from "./system-packages.ts";
+import { emptyTally, type Tally } from "./tally.ts";
 
 const TARGETS = join(root, "native", "fuzz");
 const CRATE = join(TARGETS, "libfuzzer");
@@ -62,27 +62,28 @@ export async function fuzz(target: string, seconds: number, told: (line: string)
 }
 
 /** Runs the targets, each for so many seconds and two at a time; each counts as one test. */
-export async function runFuzzTargets(seconds: number, grep: string | undefined): Promise<Tally> {
-  const tally: Tally = { passed: 0, failures: [], notRun: [] };
-  const waiting = FUZZ_TARGETS.filter((target) => grep === undefined || `fuzz: ${target}`.includes(grep));
+export async function runFuzzTargets(seconds: number): Promise<Tally> {
+  let passed = 0;
+  const failures: string[] = [];
+  const waiting = [...FUZZ_TARGETS];
   const runOneAfterAnother = async () => {
     for (let target = waiting.shift(); target !== undefined; target = waiting.shift()) {
       try {
         const { executions, coverage, features } = await run(target, seconds, () => {});
         say(`ok   fuzz: ${target}: ${executions} executions in ${seconds} s, cov ${coverage}, ft ${features}`);
-        tally.passed += 1;
+        passed += 1;
       } catch (error) {
         if (!(error instanceof Failure)) {
           throw error;
         }
-        const failure = `FAIL fuzz: ${target}\n${error.message}`;
+        const failure = `FAIL fuzz: ${target}\n       alone: npm run fuzz -- ${target} --seconds ${seconds}\n${error.message}`;
         say(failure);
-        tally.failures.push(failure);
+        failures.push(failure);
       }
     }
   };
   await Promise.all([runOneAfterAnother(), runOneAfterAnother()]);
-  return tally;
+  return { ...emptyTally(), passed, failures };
 }
 
 async function run(target: string, seconds: number, told: (line: string) => void): Promise<FuzzRun> {

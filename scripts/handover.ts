@@ -35,7 +35,7 @@ export async function packTestExtension(name: string): Promise<string> {
   const source = `test/host/extensions/${name}`;
   const folder = join(dist, name);
   const file = join(dist, `${name}.vsix`);
-  await unlessUnchanged([file], [`${source}/*`, "package-lock.json", "scripts/handover.ts"], async () => {
+  await unlessUnchanged([file], { files: [`${source}/*`, "package-lock.json", "scripts/handover.ts"] }, async () => {
     await bundle(join(root, source, "extension.ts"), join(folder, "extension.cjs"));
     copyFileSync(join(root, source, "package.json"), join(folder, "package.json"));
     const [node, vsce] = packageCommand("@vscode/vsce", "vsce");

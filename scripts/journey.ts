@@ -35,7 +35,7 @@ await command(async () => {
   const folder = process.argv[2] ?? join(screenshots, "journey");
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
-  const { file } = await packVsix();
+  const { file } = await packVsix("release");
   const clients = {
     "claude-code": await install(ASKING["claude-code"].client),
     codex: await install(ASKING.codex.client),

@@ -4,21 +4,16 @@ import { relative, resolve } from "node:path";
 import { run } from "node:test";
 import { root } from "./layout.ts";
 import { say } from "./progress.mjs";
-
-export interface Tally {
-  passed: number;
-  /** What failed: the name of each, and what it reported. */
-  readonly failures: string[];
-  /** What this machine cannot run, and why. */
-  readonly notRun: string[];
-}
+import type { Tally } from "./tally.ts";
 
 export interface Selection {
   readonly files: readonly string[];
   /** Only tests whose name, or the name of a suite around them, contains this text. */
-  readonly grep: string | undefined;
+  readonly grep?: string | undefined;
   /** How many files run at the same time. */
   readonly concurrency: number;
+  /** The layer of a file, by its path from the root. */
+  readonly layerOf: (file: string) => string;
 }
 
 /** A test that takes longer hangs, and would keep all the others from being run. */
@@ -28,8 +23,11 @@ const LONGEST_TEST = 20 * 60_000;
  * Runs the tests and prints one line for each. A test that is skipped without a reason counts as failed, since it proves
  * nothing; one that says what the machine lacks is told of, and counts as neither.
  */
-export async function runNodeTests({ files, grep, concurrency }: Selection): Promise<Tally> {
-  const tally: Tally = { passed: 0, failures: [], notRun: [] };
+export async function runNodeTests({ files, grep, concurrency, layerOf }: Selection): Promise<Tally> {
+  let passes = 0;
+  const failures: string[] = [];
+  const notRun: string[] = [];
+  const times: Tally["times"][number][] = [];
   const wholeFiles = new Set(files.map((file) => resolve(root, file)));
   const pattern = grep === undefined ? {} : { testNamePatterns: [new RegExp(grep.replaceAll(/[^\w\s]/g, "\\$&"))] };
   const stream = run({ files: [...wholeFiles], concurrency, timeout: LONGEST_TEST, ...pattern });
@@ -51,26 +49,34 @@ export async function runNodeTests({ files, grep, concurrency }: Selection): Pro
     if (isContainer && (passed || onlyTestsInsideFailed(data.details))) {
       continue;
     }
-    const where = data.file === undefined ? "" : ` (${relative(root, data.file)})`;
-    const time = `${Math.round(data.details.duration_ms)} ms`;
-    const line = `${isFile ? relative(root, data.name) : data.name}${where} ${time}`;
+    const file = relative(root, isFile ? data.name : (data.file ?? ""));
+    const name = isFile ? file : `${data.name} (${file})`;
+    const line = `${name} ${Math.round(data.details.duration_ms)} ms`;
+    times.push({ name, ms: data.details.duration_ms });
     if (passed) {
-      tally.passed += 1;
+      passes += 1;
       say(`ok   ${line}`);
       continue;
     }
     if (typeof data.skip === "string" && data.skip !== "") {
       const missing = `NOT RUN ${line}: ${data.skip}`;
-      tally.notRun.push(missing);
+      notRun.push(missing);
       say(missing);
       continue;
     }
     const reason = type === "test:fail" ? messageOf(data.details.error) : "This test was skipped.";
-    const failure = `FAIL ${line}\n${indent(reason)}`;
-    tally.failures.push(failure);
+    const alone = aloneCommand(layerOf(file), file, isFile ? undefined : data.name);
+    const failure = `FAIL ${line}\n${indent(`alone: ${alone}\n${reason}`)}`;
+    failures.push(failure);
     say(failure);
   }
-  return tally;
+  return { passed: passes, failures, notRun, times };
+}
+
+/** The command that runs one test alone, or one file. */
+function aloneCommand(layer: string, file: string, test: string | undefined): string {
+  const picked = test === undefined ? "" : ` --grep '${test.replaceAll("'", "'\\''")}'`;
+  return `npm run test:${layer} -- ${file}${picked}`;
 }
 
 /** A suite whose tests failed fails as well, with nothing of its own to tell. */

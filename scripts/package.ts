@@ -15,7 +15,7 @@ await command(async () => {
     }
     await buildAddonForGlibc(glibc);
   }
-  const { file, bytes } = await packVsix(published);
+  const { file, bytes } = await packVsix("release", published);
   process.stdout.write(`${file} (${(bytes / 1024 / 1024).toFixed(2)} MiB)\n`);
 });
 

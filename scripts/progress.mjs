@@ -5,7 +5,7 @@
 export class Failure extends Error {}
 
 /**
- * Runs `work`, and tells when it is done and how long it took. Work that takes long says so every ten seconds.
+ * Runs `work`, and tells when it is done and how long it took. On a terminal, work that takes long says so every ten seconds.
  *
  * @template T
  * @param {string} title what is being done, as in "Compiling the addon"
@@ -15,7 +15,8 @@ export class Failure extends Error {}
 export async function step(title, work) {
   const started = performance.now();
   const seconds = () => ((performance.now() - started) / 1000).toFixed(1);
-  const reminder = setInterval(() => say(`  ... ${title} (${seconds()} s so far)`), 10_000);
+  const remind = () => say(`  ... ${title} (${seconds()} s so far)`);
+  const reminder = process.stderr.isTTY ? setInterval(remind, 10_000) : undefined;
   try {
     const result = await work();
     say(`ok   ${title} (${seconds()} s)`);

@@ -67,7 +67,7 @@ class BadCommandLine extends Failure {}
 
 async function run(options: Native.GatewayOptions): Promise<void> {
   if (!existsSync(addonFile)) {
-    await buildAddon();
+    await buildAddon("dev");
   }
   const native: typeof Native = createRequire(import.meta.url)(addonFile);
   try {

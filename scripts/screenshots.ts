@@ -30,7 +30,7 @@ const pictures = join(root, "docs", "pictures");
 type Clip = { x: number; y: number; width: number; height: number };
 
 await command(async () => {
-  await packVsix();
+  await packVsix("dev");
   // The pictures name folders, so the person whose home folder they are in is nobody.
   const home = realpathSync(mkdtempSync(join(tmpdir(), "gateway-pictures-")));
   process.env["HOME"] = home;

@@ -32,7 +32,7 @@ await command(async () => {
   const folder = existingFolder(positionals[0] ?? EXAMPLE);
   const subject = pickSubject(folder);
   const mistakes = positionals[0] === undefined ? join(folder, "src", "mistakes.ts") : subject.declaration.file;
-  const { file } = await packVsix();
+  const { file } = await packVsix("dev");
   const extensions = [file, await packHandover()];
   const editor = await step("Starting VS Code", async () =>
     DesktopVsCode.isUsable() ? DesktopVsCode.start({ extensions }) : RealVsCode.start({ extensions }),

@@ -1,134 +1,144 @@
-// `npm test`: the checks and every layer. `npm run test:<layer>` runs one. `-- --grep TEXT` picks tests by name.
+// `npm test`: every test. `npm run test:fast`: what needs no addon. `npm run test:all`: everything for longer.
+// `npm run test:<layer>`: one layer. `-- FILE` picks test files, `-- --grep TEXT` tests, by a part of their name.
 
-import { spawn } from "node:child_process";
 import { globSync } from "node:fs";
+import { availableParallelism } from "node:os";
 import { parseArgs } from "node:util";
-import { buildAddon, RUST_MISSING } from "./addon.ts";
+import { buildAddon } from "./addon.ts";
 import { bundleExtension } from "./bundle.ts";
+import { runCargoTests } from "./cargo-tests.ts";
+import { type CheckScope, runChecks } from "./checks.ts";
+import { codeServer } from "./code-server.ts";
 import { buildFuzzTargets, runFuzzTargets } from "./fuzzing.ts";
 import { root } from "./layout.ts";
-import { runNodeTests, type Tally } from "./node-tests.ts";
-import { succeed } from "./processes.mjs";
+import { runNodeTests } from "./node-tests.ts";
 import { command, Failure, say } from "./progress.mjs";
+import { chromiumBinary } from "./system-packages.ts";
+import { emptyTally, printTally, type Tally } from "./tally.ts";
 import { packVsix } from "./vsix.ts";
 
-interface Layer {
-  /** What has to be there first. */
-  readonly prepare: () => Promise<unknown>;
-  readonly tests: (grep: string | undefined) => Promise<Tally>;
+/** How many cases each property is tried on. Proptest tries 256 unless told otherwise. */
+const FEW_CASES = 32;
+const MANY_CASES = 2_560;
+/** How many seeds `npm run test:all` tries besides the usual one. */
+const MORE_SEEDS = 3;
+/** How long each fuzz target runs in `npm run test:all`. */
+const FUZZ_SECONDS = 120;
+
+/** What is to be run of a layer. */
+interface Selection {
+  /** Only files whose path contains one of these texts. */
+  readonly files: readonly string[];
+  /** Only tests whose name, or the name of a suite around them, contains this text. */
+  readonly grep: string | undefined;
 }
 
-/** How long each fuzz target runs here; `npm run fuzz` runs one for as long as wanted. */
-const FUZZ_SECONDS = 20;
+const EVERYTHING: Selection = { files: [], grep: undefined };
 
-const LAYERS: Readonly<Record<string, Layer>> = {
-  core: { prepare: async () => {}, tests: runCargoTests },
-  fuzz: { prepare: buildFuzzTargets, tests: (grep) => runFuzzTargets(FUZZ_SECONDS, grep) },
-  native: {
-    prepare: async () => Promise.all([buildAddon(), bundleExtension()]),
-    tests: (grep) => runNodeTests({ files: testFiles("native", "extension", "view", "scripts"), grep, concurrency: 2 }),
-  },
-  clients: {
-    prepare: buildAddon,
-    tests: (grep) => runNodeTests({ files: testFiles("clients"), grep, concurrency: 2 }),
-  },
-  // One file at a time: each has an editor of its own, and two of them at once on a small machine measure each other.
-  host: { prepare: packVsix, tests: (grep) => runNodeTests({ files: testFiles("host"), grep, concurrency: 1 }) },
+/** The folders in `test` whose files belong to a layer, named as the layer but for one. */
+const FOLDERS = {
+  /** Plain Node: neither the addon nor an editor. */
+  plain: ["extension", "scripts", "view"],
+  native: ["native"],
+  clients: ["clients"],
+  /** A real VS Code. */
+  host: ["host"],
+} as const;
+
+type NodeLayer = keyof typeof FOLDERS;
+
+const LAYERS: Readonly<Record<string, (selection: Selection) => Promise<Tally>>> = {
+  core: async ({ grep }) => runCargoTests({ grep }),
+  plain: async (selection) => nodeTests(["plain"], selection),
+  native: async (selection) =>
+    (await prepare(buildAddon("dev"), bundleExtension())) ?? nodeTests(["native"], selection),
+  clients: async (selection) => (await prepare(buildAddon("dev"))) ?? nodeTests(["clients"], selection),
+  host: async (selection) => (await prepare(packVsix("dev"))) ?? nodeTests(["host"], selection),
+};
+
+const TIERS: Readonly<Record<string, () => Promise<Tally[]>>> = {
+  fast: async () => [
+    ...(await Promise.all([checks("quick"), nodeTests(["plain"], EVERYTHING)])),
+    await runCargoTests({ cases: FEW_CASES }),
+  ],
+  whole,
+  all: async () => [
+    ...(await whole()),
+    await runCargoTests({ cases: MANY_CASES }),
+    ...(await moreSeeds()),
+    (await prepare(buildFuzzTargets())) ?? (await runFuzzTargets(FUZZ_SECONDS)),
+  ],
 };
 
 await command(async () => {
   const { positionals, values } = parseArgs({ allowPositionals: true, options: { grep: { type: "string" } } });
-  const [name] = positionals;
-  const total: Tally = { passed: 0, failures: [], notRun: [] };
-  if (name === undefined) {
-    total.failures.push(...(await failedChecks()));
-  } else if (LAYERS[name] === undefined) {
-    throw new Failure(`There is no layer ${JSON.stringify(name)}: use one of ${Object.keys(LAYERS).join(", ")}.`);
+  const [name = "whole", ...files] = positionals;
+  const started = performance.now();
+  const layer = LAYERS[name];
+  const tier = TIERS[name];
+  if (layer === undefined && tier === undefined) {
+    const known = [...Object.keys(LAYERS), ...Object.keys(TIERS)].join(", ");
+    throw new Failure(`There is no layer ${JSON.stringify(name)}: use one of ${known}.`);
   }
-  for (const [layer, { prepare, tests }] of Object.entries(LAYERS)) {
-    if (name !== undefined && name !== layer) {
-      continue;
-    }
-    say(`\n${layer}`);
-    const tally = await tallyOf(layer, prepare, () => tests(values.grep));
-    if (name === undefined) {
-      say(`${layer}: ${tally.passed} passed, ${tally.failures.length} failed`);
-    }
-    total.passed += tally.passed;
-    total.failures.push(...tally.failures);
-    total.notRun.push(...tally.notRun);
+  if (name === "all") {
+    process.env["GATEWAY_COLD_STARTS"] = "5";
   }
-  for (const missing of total.notRun) {
-    say(missing);
-  }
-  // Once more, since what failed may stand thousands of lines above.
-  for (const failure of total.failures) {
-    say(`\n${firstLines(failure)}`);
-  }
-  process.stdout.write(`${total.passed} passed, ${total.failures.length} failed\n`);
-  return total.failures.length === 0 ? 0 : 1;
+  const tallies = layer === undefined ? await tier?.() : [await layer({ files, grep: values.grep })];
+  return printTally(name, tallies ?? [], performance.now() - started);
 });
 
-/** As much of a failure as tells what it was about. */
-function firstLines(failure: string): string {
-  return failure.split("\n").slice(0, 20).join("\n");
+/**
+ * Everything, in two parts. First what says soon that something is wrong, while the compilers and the downloads that the
+ * rest needs are at work. Then everything that runs the product, two files at a time: nothing there measures time.
+ */
+async function whole(): Promise<Tally[]> {
+  const downloads = prepare(codeServer(), chromiumBinary());
+  const [checked, plain, compiled] = await Promise.all([
+    checks("full"),
+    nodeTests(["plain"], EVERYTHING),
+    prepare(buildAddon("dev").then(() => packVsix("dev"))),
+  ]);
+  const core = await runCargoTests({});
+  const unprepared = compiled ?? (await downloads);
+  return [checked, plain, core, unprepared ?? (await nodeTests(["host", "clients", "native"], EVERYTHING))];
 }
 
-/** Whatever keeps a layer from running its tests counts as one failure, and so does a layer without any test. */
-async function tallyOf(layer: string, prepare: () => Promise<unknown>, tests: () => Promise<Tally>): Promise<Tally> {
+/** The property tests once more, from other seeds. */
+async function moreSeeds(): Promise<Tally[]> {
+  const tallies: Tally[] = [];
+  for (let seed = 1; seed <= MORE_SEEDS; seed += 1) {
+    tallies.push(await runCargoTests({ seed }));
+  }
+  return tallies;
+}
+
+/** What keeps tests from being run, as one failure; undefined if nothing does. */
+async function prepare(...work: readonly Promise<unknown>[]): Promise<Tally | undefined> {
   try {
-    await prepare();
-    const tally = await tests();
-    return tally.passed + tally.failures.length === 0 ? failure(`FAIL No test of the layer ${layer} ran.`) : tally;
+    await Promise.all(work);
+    return undefined;
   } catch (error) {
     if (!(error instanceof Failure)) {
       throw error;
     }
-    return failure(error.message);
+    say(error.message);
+    return { ...emptyTally(), failures: [error.message] };
   }
 }
 
-function failure(reason: string): Tally {
-  say(reason);
-  return { passed: 0, failures: [reason], notRun: [] };
+async function checks(scope: CheckScope): Promise<Tally> {
+  const { failures } = await runChecks(scope);
+  return { ...emptyTally(), failures: failures.map((failure) => `FAIL npm run check: ${failure}`) };
 }
 
-/** Runs `npm run check` and resolves to what failed, which is one thing at most. */
-function failedChecks(): Promise<string[]> {
-  return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, ["scripts/check.ts"], { cwd: root, stdio: ["ignore", 2, 2] });
-    child.on("error", reject);
-    child.on("exit", (code) => resolve(code === 0 ? [] : ["FAIL npm run check"]));
-  });
+function nodeTests(layers: readonly NodeLayer[], { files, grep }: Selection): Promise<Tally> {
+  const folders = layers.flatMap((layer) => FOLDERS[layer]);
+  const all = folders.flatMap((folder) => globSync(`test/${folder}/**/*.test.ts`, { cwd: root }).sort());
+  const picked = all.filter((file) => files.length === 0 || files.some((part) => file.includes(part)));
+  return runNodeTests({ files: picked, grep, concurrency: Math.min(2, availableParallelism()), layerOf });
 }
 
-async function runCargoTests(grep: string | undefined): Promise<Tally> {
-  await succeed(RUST_MISSING, "cargo", ["--version"], { cwd: root }, RUST_MISSING);
-  const args = ["test", "--workspace", "--no-fail-fast", "--locked", ...(grep === undefined ? [] : ["--", grep])];
-  const { code, output } = await new Promise<{ code: number; output: string }>((resolve, reject) => {
-    const child = spawn("cargo", args, { cwd: root, stdio: ["ignore", "pipe", "inherit"] });
-    let collected = "";
-    child.stdout.setEncoding("utf8").on("data", (text: string) => {
-      collected += text;
-      process.stderr.write(text);
-    });
-    child.on("error", reject);
-    child.on("close", (exit) => resolve({ code: exit ?? 1, output: collected }));
-  });
-  const tally: Tally = { passed: 0, failures: [], notRun: [] };
-  for (const [, test, outcome] of output.matchAll(/^test (.+) \.\.\. (ok|FAILED|ignored)/gm)) {
-    if (outcome === "ok") {
-      tally.passed += 1;
-    } else {
-      tally.failures.push(`FAIL ${test} (cargo test): ${outcome}`);
-    }
-  }
-  if (code !== 0 && tally.failures.length === 0) {
-    throw new Failure("cargo test failed before its tests could run: mend what it reports above.");
-  }
-  return tally;
-}
-
-function testFiles(...folders: readonly string[]): string[] {
-  return folders.flatMap((folder) => globSync(`test/${folder}/**/*.test.ts`, { cwd: root })).sort();
+function layerOf(file: string): string {
+  const folder = file.split("/")[1] ?? "";
+  return Object.entries(FOLDERS).find(([, folders]) => (folders as readonly string[]).includes(folder))?.[0] ?? folder;
 }

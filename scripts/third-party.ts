@@ -43,7 +43,7 @@ The addon also holds parts of Rust's standard library: MIT OR Apache-2.0, https:
 
 /** Writes the list into dist/, where the extension is packed from. */
 export async function listThirdParty(): Promise<void> {
-  await unlessUnchanged([thirdPartyFile], INPUTS, () =>
+  await unlessUnchanged([thirdPartyFile], { files: INPUTS }, () =>
     step("Listing licences", async () => {
       const all = [...(await crates()), ...(await packages())];
       const withoutText = all.filter(({ texts }) => texts.length === 0).map(({ name }) => name);

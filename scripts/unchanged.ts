@@ -5,14 +5,21 @@ import { existsSync, globSync, readFileSync, statSync, writeFileSync } from "nod
 import { join } from "node:path";
 import { root } from "./layout.ts";
 
+/** What something is made of. */
+interface Inputs {
+  /** Globs, from the root of the checkout. */
+  readonly files: readonly string[];
+  /** How it is made, where that differs from call to call. */
+  readonly setting?: string;
+}
+
 /**
- * Does `work`, which makes `outputs` out of the files that `inputs` (globs, from the root of the checkout) name, unless
- * the outputs exist and the inputs are the same as then. Contents are compared, not times: a branch switched forth and
+ * Does `work`, which makes `outputs` out of `inputs`, unless the outputs exist and the inputs are the same as then. Contents are compared, not times: a branch switched forth and
  * back costs nothing.
  */
 export async function unlessUnchanged(
   outputs: readonly [string, ...string[]],
-  inputs: readonly string[],
+  inputs: Inputs,
   work: () => Promise<void>,
 ): Promise<void> {
   const stampFile = `${outputs[0]}.inputs`;
@@ -25,9 +32,9 @@ export async function unlessUnchanged(
   }
 }
 
-function contentHash(globs: readonly string[]): string {
-  const hash = createHash("sha256").update(process.version);
-  for (const file of globSync([...globs], { cwd: root }).sort()) {
+function contentHash({ files, setting = "" }: Inputs): string {
+  const hash = createHash("sha256").update(`${process.version}\0${setting}\0`);
+  for (const file of globSync([...files], { cwd: root }).sort()) {
     const path = join(root, file);
     if (statSync(path).isFile()) {
       const content = readFileSync(path);

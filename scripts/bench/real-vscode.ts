@@ -34,7 +34,7 @@ interface Asked {
 }
 
 export async function measureRealVsCode(): Promise<Row[]> {
-  const { file } = await packVsix();
+  const { file } = await packVsix("release");
   const project = new Project();
   const editor = await RealVsCode.start({
     extensions: [file, await packHandover()],

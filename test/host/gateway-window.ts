@@ -1,7 +1,6 @@
 // A window of a real VS Code with the packed extension in it, and a client that is connected to its gateway.
 
 import assert from "node:assert/strict";
-import { randomInt } from "node:crypto";
 import { cpSync, globSync, mkdtempSync, readFileSync, realpathSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
@@ -122,13 +121,17 @@ export async function stateOf(editor: RealVsCode, window: EditorWindow): Promise
   return [JSON.stringify({ ...inside, page }, undefined, 2), ...logs].join("\n\n");
 }
 
+let portsLookedAt = 0;
+
 /**
  * A port that nobody listens on, as nobody does on any other that the gateway would try. It lies below those that systems
  * hand out by themselves: a connection that somebody makes could have one of these, and keep it for a minute after its end.
  */
 export async function freePort(): Promise<number> {
   for (;;) {
-    const first = randomInt(20_000, 32_000);
+    // Test files that run side by side are processes of their own, and look at different ports first.
+    portsLookedAt += 1;
+    const first = 20_000 + (((process.pid + 97 * portsLookedAt) * CANDIDATES) % 12_000);
     const isFree = await Promise.all(Array.from({ length: CANDIDATES }, (_, index) => canListen(first + index)));
     if (isFree.every(Boolean)) {
       return first;

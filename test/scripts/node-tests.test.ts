@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { test } from "node:test";
 import { root } from "../../scripts/layout.ts";
 
@@ -24,20 +24,23 @@ test("is to be written", { todo: "later" }, () => {});
     writeFileSync(
       runner,
       `import { runNodeTests } from ${JSON.stringify(join(root, "scripts", "node-tests.ts"))};
-const { passed, failures, notRun } = await runNodeTests({ files: [${JSON.stringify(file)}], concurrency: 1 });
+const selection = { files: [${JSON.stringify(file)}], concurrency: 1, layerOf: () => "plain" };
+const { passed, failures, notRun } = await runNodeTests(selection);
 console.log(JSON.stringify({ passed, failed: failures.map((text) => text.split(" (")[0]), notRun: notRun.length }));
 console.log(notRun[0]);
+console.log(failures[0].split("\\n")[1].trim());
 `,
     );
     // Whoever runs tests is not run inside of tests, as far as Node can tell.
     const { NODE_TEST_CONTEXT: _, ...env } = process.env;
     const { stdout } = spawnSync(process.execPath, [runner], { env });
-    const [tally = "", missing = ""] = stdout.toString().split("\n");
+    const [tally = "", missing = "", alone = ""] = stdout.toString().split("\n");
     assert.deepEqual(JSON.parse(tally), {
       passed: 1,
       failed: ["FAIL breaks", "FAIL is skipped", "FAIL is to be written"],
       notRun: 1,
     });
+    assert.equal(alone, `alone: npm run test:plain -- ${relative(root, file)} --grep 'breaks'`);
     assert.match(missing, /^NOT RUN lacks \(.*: it takes a disk$/);
   } finally {
     rmSync(folder, { recursive: true });
