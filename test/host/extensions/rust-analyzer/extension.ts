@@ -9,7 +9,7 @@ export { deactivate } from "../languages/extension.ts";
 export interface Exports {
   readonly client: LanguageClient;
   /** Since when the server has said that it is ready, in milliseconds of the clock; undefined while it has not. */
-  readonly quiescentSince: number | undefined;
+  readonly readySince: number | undefined;
 }
 
 export async function activate(): Promise<Exports> {
@@ -25,15 +25,15 @@ export async function activate(): Promise<Exports> {
     getState: () => ({ kind: "static" }),
     clear: () => {},
   });
-  let quiescentSince: number | undefined;
+  let readySince: number | undefined;
   client.onNotification("experimental/serverStatus", ({ quiescent }: { readonly quiescent: boolean }) => {
-    quiescentSince = quiescent ? (quiescentSince ?? Date.now()) : undefined;
+    readySince = quiescent ? (readySince ?? Date.now()) : undefined;
   });
   await client.start();
   return {
     client,
-    get quiescentSince() {
-      return quiescentSince;
+    get readySince() {
+      return readySince;
     },
   };
 }
