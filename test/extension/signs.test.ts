@@ -1,12 +1,13 @@
 import assert from "node:assert/strict";
 import { beforeEach, test } from "node:test";
-import type { TextDocument } from "vscode";
 import { URI } from "vscode-uri";
 import { FakeClient } from "./fake-client.ts";
 import { FakeClock, settled } from "./fake-clock.ts";
 import { editor } from "./stand-in-vscode.ts";
 
 const { LONGEST_START_MS, Signs } = await import("../../extension/signs.ts");
+
+type TextDocument = Parameters<InstanceType<typeof Signs>["sign"]>[0];
 
 const RUST = documentOf("rust");
 const CPP = documentOf("cpp");
