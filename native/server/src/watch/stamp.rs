@@ -1,0 +1,149 @@
+//! What can be told of a file without reading it, and when that is not enough.
+
+use std::fs::{self, Metadata};
+use std::hash::{DefaultHasher, Hasher as _};
+use std::io;
+use std::path::Path;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// Two writes that are closer together than this may leave the same times on a file: FAT counts in steps of two seconds.
+const COARSEST_CLOCK: Duration = Duration::from_secs(2);
+/// Files larger than this are not read. While their times are young they count as changed.
+const MOST_READ: u64 = 4 << 20;
+
+/// The state of one file at one moment, to be compared with a later one. Links are looked at themselves and not followed.
+///
+/// It is the device, the inode, the size and the times of modification and change; and, while these times are younger than
+/// two seconds, the content as well, because a second write may leave the same times.
+#[derive(Debug, Clone, Copy)]
+pub struct FileState {
+    stamp: Stamp,
+    content: Content,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Stamp {
+    device: u64,
+    inode: u64,
+    size: u64,
+    /// Nanoseconds since 1970.
+    modified: i64,
+    /// Of the file or of what is known about it. Nobody can set it back.
+    changed: i64,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Content {
+    /// The times were old: whatever is written later gets others.
+    Settled,
+    /// The times were young, and the content was not read.
+    Unread,
+    /// The times were young, and this is the hash of the content.
+    Read(u64),
+}
+
+impl FileState {
+    /// The state now. Blocks, and reads up to 4 MiB. Fails if nothing is there that can be looked at.
+    pub fn of(path: &Path) -> io::Result<Self> {
+        Ok(Self::compared(None, path, &fs::symlink_metadata(path)?, true).0)
+    }
+
+    /// Whether the file has not changed since. A file over 4 MiB that was written less than two seconds before it was
+    /// looked at counts as changed. Blocks as [`FileState::of`] does.
+    pub fn is_current(&self, path: &Path) -> bool {
+        fs::symlink_metadata(path).is_ok_and(|found| Self::compared(Some(self), path, &found, true).1)
+    }
+
+    /// The state that was found just now, and whether it is the same as before. Unless it `reads`, what may have changed
+    /// counts as changed.
+    pub(super) fn compared(before: Option<&Self>, path: &Path, found: &Metadata, reads: bool) -> (Self, bool) {
+        let stamp = Stamp::of(found);
+        let is_young = stamp.is_young();
+        let before = before.filter(|before| before.stamp == stamp).map(|before| before.content);
+        let has_to_read = is_young || matches!(before, Some(Content::Read(_)));
+        let hash = if reads && has_to_read { hash_of(path, found) } else { None };
+        let is_same = match before {
+            None | Some(Content::Unread) => false,
+            Some(Content::Settled) => true,
+            Some(Content::Read(before)) => hash == Some(before),
+        };
+        let content = match hash {
+            _ if !is_young => Content::Settled,
+            Some(hash) => Content::Read(hash),
+            None => Content::Unread,
+        };
+        (Self { stamp, content }, is_same)
+    }
+}
+
+impl Stamp {
+    fn is_young(&self) -> bool {
+        let now = SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .map_or(0, |now| nanoseconds(now.as_secs(), now.subsec_nanos()));
+        let coarsest = nanoseconds(COARSEST_CLOCK.as_secs(), 0);
+        // Times in the future are young for as long as they are.
+        now.saturating_sub(self.modified.max(self.changed)) < coarsest
+    }
+
+    #[cfg(unix)]
+    fn of(found: &Metadata) -> Self {
+        use std::os::unix::fs::MetadataExt as _;
+
+        let time = |seconds: i64, part: i64| seconds.saturating_mul(1_000_000_000).saturating_add(part);
+        Self {
+            device: found.dev(),
+            inode: found.ino(),
+            size: found.size(),
+            modified: time(found.mtime(), found.mtime_nsec()),
+            changed: time(found.ctime(), found.ctime_nsec()),
+        }
+    }
+
+    /// Without inodes, the time of creation tells one file from another in its place.
+    #[cfg(not(unix))]
+    fn of(found: &Metadata) -> Self {
+        let time = |time: io::Result<SystemTime>| {
+            let since = time.ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok()).unwrap_or_default();
+            nanoseconds(since.as_secs(), since.subsec_nanos())
+        };
+        Self {
+            device: 0,
+            inode: time(found.created()).unsigned_abs(),
+            size: found.len(),
+            modified: time(found.modified()),
+            changed: 0,
+        }
+    }
+}
+
+/// What tells a folder from another that has taken its place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct FolderId {
+    device: u64,
+    inode: u64,
+}
+
+impl FolderId {
+    pub(super) fn of(found: &Metadata) -> Self {
+        let Stamp { device, inode, .. } = Stamp::of(found);
+        Self { device, inode }
+    }
+}
+
+fn nanoseconds(seconds: u64, part: u32) -> i64 {
+    i64::try_from(seconds).unwrap_or(i64::MAX).saturating_mul(1_000_000_000).saturating_add(part.into())
+}
+
+/// A hash of what the file holds, or of where the link leads.
+fn hash_of(path: &Path, found: &Metadata) -> Option<u64> {
+    let mut hasher = DefaultHasher::new();
+    if found.is_symlink() {
+        hasher.write(fs::read_link(path).ok()?.as_os_str().as_encoded_bytes());
+    } else if found.is_file() && found.len() <= MOST_READ {
+        hasher.write(&fs::read(path).ok()?);
+    } else {
+        return None;
+    }
+    Some(hasher.finish())
+}
