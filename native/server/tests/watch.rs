@@ -61,7 +61,7 @@ impl Place {
     /// What has changed, by paths relative to the root. Changes of folders that stay are left out.
     fn changes(&mut self) -> Vec<(String, Kind)> {
         let Changed::These(changes) = self.catch_up().changed else { panic!("too many changes") };
-        let changes = changes.into_iter().filter(|change| change.kind != Edited || !change.path.is_dir());
+        let changes = changes.into_iter().filter(|change| change.kind != Edited || !is_folder(&change.path));
         let root = self.root();
         let relative = |path: &Path| path.strip_prefix(&root).expect("in the root").to_str().map(str::to_owned);
         changes.map(|change| (relative(&change.path).expect("Unicode"), change.kind)).collect()
@@ -72,6 +72,10 @@ impl Place {
         let found: Vec<_> = found.iter().map(|(path, kind)| (path.as_str(), *kind)).collect();
         assert_eq!(found, expected, "{script}");
     }
+}
+
+fn is_folder(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok_and(|found| found.is_dir())
 }
 
 fn ignore(patterns: &[&str]) -> Ignore {

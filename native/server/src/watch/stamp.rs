@@ -54,14 +54,14 @@ impl FileState {
         fs::symlink_metadata(path).is_ok_and(|found| Self::compared(Some(self), path, &found, true).1)
     }
 
-    /// The state that was found just now, and whether it is the same as before. Unless it `reads`, what may have changed
-    /// counts as changed.
+    /// The state that was found just now, and whether it is the same as before. Young files that are not read count as
+    /// changed the next time.
     pub(super) fn compared(before: Option<&Self>, path: &Path, found: &Metadata, reads: bool) -> (Self, bool) {
         let stamp = Stamp::of(found);
         let is_young = stamp.is_young();
         let before = before.filter(|before| before.stamp == stamp).map(|before| before.content);
-        let has_to_read = is_young || matches!(before, Some(Content::Read(_)));
-        let hash = if reads && has_to_read { hash_of(path, found) } else { None };
+        let reads = reads && is_young || matches!(before, Some(Content::Read(_)));
+        let hash = if reads { hash_of(path, found) } else { None };
         let is_same = match before {
             None | Some(Content::Unread) => false,
             Some(Content::Settled) => true,
@@ -135,15 +135,13 @@ fn nanoseconds(seconds: u64, part: u32) -> i64 {
     i64::try_from(seconds).unwrap_or(i64::MAX).saturating_mul(1_000_000_000).saturating_add(part.into())
 }
 
-/// A hash of what the file holds, or of where the link leads.
+/// A hash of what the file holds, or of where the link leads. Nothing else holds anything.
 fn hash_of(path: &Path, found: &Metadata) -> Option<u64> {
     let mut hasher = DefaultHasher::new();
     if found.is_symlink() {
         hasher.write(fs::read_link(path).ok()?.as_os_str().as_encoded_bytes());
-    } else if found.is_file() && found.len() <= MOST_READ {
-        hasher.write(&fs::read(path).ok()?);
-    } else {
-        return None;
+    } else if found.is_file() {
+        hasher.write(&(found.len() <= MOST_READ).then(|| fs::read(path).ok())??);
     }
     Some(hasher.finish())
 }

@@ -179,6 +179,11 @@ impl Tree {
 
     /// Returns how much was looked at.
     fn look_at(&mut self, path: &Path, how: How) -> usize {
+        // What used to be a folder may be a link by now, and lead to something else under the same name.
+        let is_in_folder = path.parent().is_some_and(|parent| self.folders.contains_key(parent));
+        if !is_in_folder && !self.scope.roots.iter().any(|root| root == path) {
+            return 1;
+        }
         match fs::symlink_metadata(path) {
             Ok(found) if found.is_dir() => self.look_into(path, &found, how),
             found => {
@@ -194,7 +199,7 @@ impl Tree {
         let counts = self.scope.counts(path);
         let (parent, name) = (path.parent().and_then(|parent| self.folders.get_mut(parent)), path.file_name());
         let (Some(parent), Some(name)) = (parent, name) else {
-            // A root, or the folder that it was in is gone.
+            // A root.
             if was_folder && counts {
                 self.log.note(path.to_owned(), true, found.is_some());
             }
@@ -304,6 +309,11 @@ impl Tree {
             };
             let existed = entry.is_some();
             let state = match entry {
+                // What is known already is looked at whenever there is a reason to.
+                Some(known @ Entry::File(_)) if how.adopts => {
+                    folder.entries.insert(name, known);
+                    continue;
+                }
                 Some(Entry::File(state)) => {
                     self.files -= 1;
                     Some(state)
