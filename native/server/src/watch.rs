@@ -5,7 +5,7 @@
 //! has learned of every write that had ended before: no event is waited for. Folders that cannot be watched are swept
 //! instead: each of their files is looked at. On other systems that is the only way so far.
 //!
-//! Not noticed are writes through a memory map before the file is closed, writes to a watched file under a name outside the
+//! Not noticed are writes through a memory map before the file is closed, writes to a watched file by a name outside the
 //! roots (a hard link, a second mount), what becomes visible or hidden because something is mounted below a root, and, in
 //! folders that are swept, what another machine has written and this one does not see yet.
 

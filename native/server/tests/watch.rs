@@ -1,7 +1,7 @@
 //! Another process writes, and as soon as it has ended the watch is asked.
 #![cfg(target_os = "linux")]
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, OpenOptions};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -114,6 +114,18 @@ fn a_file_is_created_edited_and_deleted() {
 }
 
 #[test]
+fn to_close_a_file_is_no_change() {
+    let mut place = Place::new("echo > a", &Options::default());
+    let mut file = OpenOptions::new().append(true).open(place.root().join("a")).expect("a file");
+    file.write_all(b"1").expect("a write");
+    place.assert_changes("written", &[("a", Edited)]);
+    let before = place.sequence;
+    drop(file);
+    place.assert_changes("closed", &[]);
+    assert_eq!(place.sequence, before);
+}
+
+#[test]
 fn a_file_is_replaced_and_renamed() {
     check(
         "printf one > a; printf one > b",
@@ -201,6 +213,28 @@ fn a_folder_leaves_the_root_and_comes_back() {
     );
 }
 
+/// How many watches of the folder this process has.
+fn watches_of(folder: &Path) -> usize {
+    use std::os::unix::fs::MetadataExt as _;
+
+    let inode = format!(" ino:{:x} ", fs::metadata(folder).expect("a folder").ino());
+    let files = fs::read_dir("/proc/self/fdinfo").expect("what is open").flatten();
+    let told: Vec<_> = files.filter_map(|file| fs::read_to_string(file.path()).ok()).collect();
+    told.iter().flat_map(|told| told.lines()).filter(|line| line.contains("inotify") && line.contains(&inode)).count()
+}
+
+#[test]
+fn a_folder_that_is_left_is_no_longer_watched() {
+    let mut place = Place::new("mkdir -p d/e f", &Options::default());
+    let outside = place.folder.path().join("out");
+    assert_eq!(watches_of(&place.root().join("d/e")), 1);
+    place.run("mv d ../out");
+    place.changes();
+    assert_eq!((watches_of(&outside), watches_of(&outside.join("e"))), (0, 0));
+    place.watch.set_roots(vec![place.root().join("f")], Ignore::default());
+    assert_eq!((watches_of(&place.root()), watches_of(&place.root().join("f"))), (0, 1));
+}
+
 #[test]
 fn a_folder_takes_the_place_of_another() {
     check(
@@ -233,6 +267,20 @@ fn links_are_told_themselves_and_not_followed() {
 }
 
 #[test]
+fn a_file_with_many_names_is_told_by_all_of_them() {
+    check(
+        "echo > a; ln a b; mkdir d",
+        &[
+            ("echo >> b", &[("a", Edited), ("b", Edited)]),
+            (
+                "ln a d/c; mkdir e; ln a e/d; echo >> e/d",
+                &[("a", Edited), ("b", Edited), ("d/c", Created), ("e", Created), ("e/d", Created)],
+            ),
+        ],
+    );
+}
+
+#[test]
 fn what_is_ignored_is_not_told() {
     for options in [Options::default(), swept()] {
         let before = "mkdir -p .git/objects old.log; echo > .git/HEAD";
@@ -243,8 +291,10 @@ fn what_is_ignored_is_not_told() {
         let expected =
             [("a", Created), ("old.log/f", Created), ("p/src", Created), ("p/src/q", Created), ("p/src/q/f", Created)];
         place.assert_changes("no longer ignored", &expected);
-        place.run("echo >> p/src/q/f; rm -r old.log");
-        place.assert_changes("once more", &[("old.log/f", Deleted), ("p/src/q/f", Edited)]);
+        place.run("echo >> p/src/q/f; rm -r old.log; mkdir new.log; echo > new.log/f");
+        place.assert_changes("more", &[("new.log/f", Created), ("old.log/f", Deleted), ("p/src/q/f", Edited)]);
+        place.run("mv new.log dist");
+        place.assert_changes("ignored again", &[("new.log/f", Deleted)]);
         assert_eq!(place.watch.status().watched == 0, options.most_watches == 0);
     }
 }
@@ -263,9 +313,9 @@ fn a_file_that_is_ignored_can_be_looked_at_by_its_state() {
 }
 
 #[test]
-fn a_write_that_leaves_the_times_as_they_were_is_found_by_a_sweep() {
+fn writes_in_quick_succession_are_found_by_sweeps() {
     let mut place = Place::new("printf one > a", &swept());
-    // Without a process in between, both writes are within one tick of a coarse clock.
+    // Without a process in between, they are within one tick of a coarse clock.
     for text in ["two", "six", "ten"].into_iter().cycle().take(50) {
         fs::write(place.root().join("a"), text).expect("a write");
         place.assert_changes(text, &[("a", Edited)]);
@@ -360,6 +410,8 @@ fn files_beyond_the_bound_are_told_by_events_only() {
     place.assert_changes("deleted", &[("d/a", Deleted), ("d/b", Deleted), ("d/c", Deleted)]);
     place.run("mv d e");
     assert_eq!(place.catch_up().changed, Changed::Many);
+    let mut place = Place::new("echo > a; echo > b", &Options { most_files: 1, ..swept() });
+    assert_eq!(place.catch_up().changed, Changed::Many, "nobody can tell");
 }
 
 #[test]
@@ -475,7 +527,7 @@ fn whatever_is_done_every_difference_is_told() {
         let mut place = Place::new("", &options);
         let (root, mut dice) = (place.root(), Dice(seed));
         let mut before = BTreeMap::new();
-        for _ in 0..1500 {
+        for _ in 0..400 {
             for _ in 0..=dice.below(12) {
                 dice.write(&root);
             }
@@ -484,13 +536,17 @@ fn whatever_is_done_every_difference_is_told() {
             assert_told(&before, &after, &changes);
             before = after;
         }
+        let status = place.watch.status();
+        let folders = 1 + before.values().filter(|held| *held == "a folder").count();
+        let swept: usize = status.swept.iter().map(|swept| swept.folders).sum();
+        assert_eq!((status.watched + swept, status.files), (folders, 1 + before.len() - folders));
     }
 }
 
 #[test]
 fn while_others_write_nothing_is_missed() {
-    for options in [Options::default(), Options { most_watches: 6, ..Options::default() }, swept()] {
-        let mut place = Place::new("", &options);
+    for most_watches in [65_536, 6, 0] {
+        let mut place = Place::new("", &Options { most_watches, most_changes: 1_000_000, ..Options::default() });
         let root = place.root();
         let mut known: BTreeMap<PathBuf, ()> = BTreeMap::new();
         let is_over = AtomicBool::new(false);
@@ -498,7 +554,7 @@ fn while_others_write_nothing_is_missed() {
         thread::scope(|scope| {
             scope.spawn(|| {
                 let mut dice = Dice(7);
-                for _ in 0..20_000 {
+                for _ in 0..5_000 {
                     dice.write(&root);
                 }
                 is_over.store(true, Ordering::Release);
@@ -525,4 +581,29 @@ fn while_others_write_nothing_is_missed() {
         let changes = place.catch_up();
         assert_told(&before, &contents_of(&root), &changes);
     }
+}
+
+#[test]
+fn new_folders_are_written_into_while_they_are_looked_at() {
+    let mut place = Place::new("", &Options { most_changes: 1_000_000, ..Options::default() });
+    let root = place.root();
+    let names: Vec<String> = (0..2000).flat_map(|folder| (0..4).map(move |file| format!("{folder}/{file}"))).collect();
+    let is_over = AtomicBool::new(false);
+    let mut told = BTreeSet::new();
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            for name in &names {
+                let _ = fs::create_dir(root.join(name).parent().expect("a folder"));
+                fs::write(root.join(name), "").expect("a write");
+            }
+            is_over.store(true, Ordering::Release);
+        });
+        let mut goes_on = true;
+        while goes_on {
+            goes_on = !is_over.load(Ordering::Acquire);
+            told.extend(place.changes().into_iter().map(|(path, _)| path));
+        }
+    });
+    let missed: Vec<_> = names.iter().filter(|name| !told.contains(*name)).collect();
+    assert!(missed.is_empty(), "{missed:?}");
 }

@@ -42,6 +42,15 @@ enum Content {
     Read(u64),
 }
 
+/// How a file is, beside what it was.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Likeness {
+    Same,
+    /// The stamp is the same, and it was too young to be believed.
+    Unsure,
+    Different,
+}
+
 impl FileState {
     /// The state now. Blocks, and reads up to 4 MiB. Fails if nothing is there that can be looked at.
     pub fn of(path: &Path) -> io::Result<Self> {
@@ -51,32 +60,41 @@ impl FileState {
     /// Whether the file has not changed since. A file over 4 MiB that was written less than two seconds before it was
     /// looked at counts as changed. Blocks as [`FileState::of`] does.
     pub fn is_current(&self, path: &Path) -> bool {
-        fs::symlink_metadata(path).is_ok_and(|found| Self::compared(Some(self), path, &found, true).1)
+        fs::symlink_metadata(path).is_ok_and(|found| Self::compared(Some(self), path, &found, true).1 == Likeness::Same)
     }
 
-    /// The state that was found just now, and whether it is the same as before. Young files that are not read count as
-    /// changed the next time.
-    pub(super) fn compared(before: Option<&Self>, path: &Path, found: &Metadata, reads: bool) -> (Self, bool) {
+    pub(super) fn id(&self) -> FileId {
+        self.stamp.id()
+    }
+
+    /// The state that was found just now, and how it is beside the one before. Young files are read if that is wanted, or
+    /// if they were read before.
+    pub(super) fn compared(before: Option<&Self>, path: &Path, found: &Metadata, reads: bool) -> (Self, Likeness) {
         let stamp = Stamp::of(found);
         let is_young = stamp.is_young();
         let before = before.filter(|before| before.stamp == stamp).map(|before| before.content);
         let reads = reads && is_young || matches!(before, Some(Content::Read(_)));
         let hash = if reads { hash_of(path, found) } else { None };
-        let is_same = match before {
-            None | Some(Content::Unread) => false,
-            Some(Content::Settled) => true,
-            Some(Content::Read(before)) => hash == Some(before),
+        let likeness = match before {
+            Some(Content::Settled) => Likeness::Same,
+            Some(Content::Read(before)) if hash == Some(before) => Likeness::Same,
+            Some(Content::Unread) => Likeness::Unsure,
+            Some(Content::Read(_)) | None => Likeness::Different,
         };
         let content = match hash {
             _ if !is_young => Content::Settled,
             Some(hash) => Content::Read(hash),
             None => Content::Unread,
         };
-        (Self { stamp, content }, is_same)
+        (Self { stamp, content }, likeness)
     }
 }
 
 impl Stamp {
+    fn id(self) -> FileId {
+        FileId { device: self.device, inode: self.inode }
+    }
+
     fn is_young(&self) -> bool {
         let now = SystemTime::now()
             .duration_since(UNIX_EPOCH)
@@ -117,18 +135,29 @@ impl Stamp {
     }
 }
 
-/// What tells a folder from another that has taken its place.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct FolderId {
+/// What tells a file or folder from another that has taken its place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct FileId {
     device: u64,
     inode: u64,
 }
 
-impl FolderId {
+impl FileId {
     pub(super) fn of(found: &Metadata) -> Self {
-        let Stamp { device, inode, .. } = Stamp::of(found);
-        Self { device, inode }
+        Stamp::of(found).id()
     }
+}
+
+/// Whether hard links give the file other names, by which it can be written to.
+#[cfg(unix)]
+pub(super) fn has_other_names(found: &Metadata) -> bool {
+    std::os::unix::fs::MetadataExt::nlink(found) > 1
+}
+
+/// Where every folder is swept, each name is looked at anyhow.
+#[cfg(not(unix))]
+pub(super) fn has_other_names(_: &Metadata) -> bool {
+    false
 }
 
 fn nanoseconds(seconds: u64, part: u32) -> i64 {
@@ -144,4 +173,25 @@ fn hash_of(path: &Path, found: &Metadata) -> Option<u64> {
         hasher.write(&(found.len() <= MOST_READ).then(|| fs::read(path).ok())??);
     }
     Some(hasher.finish())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_second_write_that_leaves_the_same_times_is_told_by_the_content() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let file = folder.path().join("a");
+        fs::write(&file, "one").expect("a file");
+        let one = FileState::of(&file).expect("it is there");
+        assert!(one.is_current(&file));
+        fs::write(&file, "two").expect("a file");
+        let two = FileState::of(&file).expect("it is there");
+        let same_times = FileState { stamp: two.stamp, ..one };
+        assert!(matches!(one.content, Content::Read(_)), "it was just written");
+        assert!(!one.is_current(&file) && !same_times.is_current(&file) && two.is_current(&file));
+        let with = |content| FileState { stamp: two.stamp, content };
+        assert!(with(Content::Settled).is_current(&file) && !with(Content::Unread).is_current(&file));
+    }
 }

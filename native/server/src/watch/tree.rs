@@ -12,7 +12,7 @@ use std::sync::Arc;
 use super::ignore::{Ignore, Scope};
 use super::log::Log;
 use super::queue::{Event, Queue, Watched};
-use super::stamp::{FileState, FolderId};
+use super::stamp::{FileId, FileState, Likeness, has_other_names};
 use super::{Cause, Options, Status, Swept};
 
 /// Errors by which a folder says that nobody can look into it.
@@ -30,6 +30,8 @@ pub(super) struct Tree {
     swept: BTreeSet<Arc<Path>>,
     /// The looks that are due. Folders come before what they hold.
     due: BTreeMap<PathBuf, How>,
+    /// Files that were written by one of their names: events do not tell the others.
+    written: BTreeSet<FileId>,
     files: usize,
     most_files: usize,
     pub(super) log: Log,
@@ -37,7 +39,7 @@ pub(super) struct Tree {
 
 #[derive(Debug)]
 struct Folder {
-    id: FolderId,
+    id: FileId,
     /// The number of its watch, or why it has none.
     watch: Result<i32, Cause>,
     entries: BTreeMap<Box<OsStr>, Entry>,
@@ -60,6 +62,8 @@ struct How {
     is_deep: bool,
     /// What was not known is no news.
     adopts: bool,
+    /// It is another name of a file that was written.
+    is_other_name: bool,
 }
 
 impl Tree {
@@ -72,6 +76,7 @@ impl Tree {
             watched: HashMap::new(),
             swept: BTreeSet::new(),
             due: BTreeMap::new(),
+            written: BTreeSet::new(),
             files: 0,
             most_files: options.most_files,
             log: Log::new(options.most_changes),
@@ -117,11 +122,8 @@ impl Tree {
                     require(due, folder.to_path_buf(), How::default());
                 }
             }
-            Event::Ended { watch } => {
-                if let Some(folder) = watched.remove(&watch) {
-                    require(due, folder.to_path_buf(), How::default());
-                }
-            }
+            // The event before it has told that something was done to the folder.
+            Event::Ended { watch } => drop(watched.remove(&watch)),
             Event::Lost => {
                 for root in &scope.roots {
                     require(due, root.clone(), everything);
@@ -130,7 +132,7 @@ impl Tree {
         });
         // No event tells that a folder above a root was moved, or that something was mounted there.
         for root in &scope.roots {
-            let found = fs::symlink_metadata(root).ok().filter(Metadata::is_dir).map(|found| FolderId::of(&found));
+            let found = fs::symlink_metadata(root).ok().filter(Metadata::is_dir).map(|found| FileId::of(&found));
             if found != self.folders.get(root.as_path()).map(|known| known.id) && !due.contains_key(root) {
                 require(due, root.clone(), everything);
             }
@@ -151,12 +153,14 @@ impl Tree {
 
     /// Looks at what is due, until about so many files and folders were looked at. Returns whether nothing is due any more.
     pub(super) fn look(&mut self, mut budget: usize) -> bool {
-        while budget > 0
-            && let Some((path, how)) = self.due.pop_first()
-        {
+        while budget > 0 {
+            if self.due.is_empty() {
+                self.require_other_names();
+            }
+            let Some((path, how)) = self.due.pop_first() else { return true };
             budget = budget.saturating_sub(self.look_at(&path, how));
         }
-        self.due.is_empty()
+        self.due.is_empty() && self.written.is_empty()
     }
 
     pub(super) fn status(&self) -> Status {
@@ -225,17 +229,19 @@ impl Tree {
             }
             return;
         };
-        let (state, is_same) = FileState::compared(before.as_ref(), path, found, parent.watch.is_err());
+        let (state, likeness) = FileState::compared(before.as_ref(), path, found, parent.watch.is_err());
         if self.files < self.most_files {
             parent.entries.insert(name.into(), Entry::File(state));
             self.files += 1;
         } else {
             parent.is_complete = false;
         }
-        if how.was_touched || !is_same {
+        // An event tells each write, so a stamp is believed here however young it is.
+        if how.was_touched || likeness == Likeness::Different {
+            if has_other_names(found) && !how.is_other_name {
+                self.written.insert(state.id());
+            }
             self.log.note(path.to_owned(), existed, true);
-        } else {
-            self.log.stir();
         }
     }
 
@@ -244,7 +250,7 @@ impl Tree {
         if !self.scope.enters(path) {
             return 1;
         }
-        let id = FolderId::of(found);
+        let id = FileId::of(found);
         let is_other = self.folders.get(path).is_some_and(|known| known.id != id) && self.forget(path);
         // The watch comes first: what turns up after the folder was listed is in the queue.
         let watch = self.watch(path, id);
@@ -289,7 +295,7 @@ impl Tree {
                 if !self.scope.enters(&child) {
                     continue;
                 }
-                let known = self.folders.get(child.as_path()).is_some_and(|known| known.id == FolderId::of(&found));
+                let known = self.folders.get(child.as_path()).is_some_and(|known| known.id == FileId::of(&found));
                 if !known || how.is_deep {
                     require(&mut self.due, child, How { was_touched: false, ..how });
                 }
@@ -324,8 +330,11 @@ impl Tree {
                 }
                 None => None,
             };
-            let (state, is_same) = FileState::compared(state.as_ref(), &child, &found, folder.watch.is_err());
-            if !is_same && (existed || !how.adopts) {
+            let (state, likeness) = FileState::compared(state.as_ref(), &child, &found, folder.watch.is_err());
+            if likeness != Likeness::Same && (existed || !how.adopts) {
+                if has_other_names(&found) {
+                    self.written.insert(state.id());
+                }
                 self.log.note(child, existed || !was_complete, true);
             }
             if self.files < self.most_files {
@@ -348,6 +357,21 @@ impl Tree {
         looked
     }
 
+    /// Makes looks at all names of the files due that were written by one of them.
+    fn require_other_names(&mut self) {
+        let written = mem::take(&mut self.written);
+        if written.is_empty() {
+            return;
+        }
+        let how = How { was_touched: true, is_other_name: true, ..How::default() };
+        let names =
+            self.folders.iter().flat_map(|(folder, known)| known.entries.iter().map(move |entry| (folder, entry)));
+        self.due.extend(names.filter_map(|(folder, (name, entry))| match entry {
+            Entry::File(state) if written.contains(&state.id()) => Some((folder.join(&**name), how)),
+            _ => None,
+        }));
+    }
+
     /// Makes the folder an entry of the one that holds it. Returns whether something was there under its name.
     fn enter_in_parent(&mut self, path: &Path) -> bool {
         let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { return false };
@@ -359,19 +383,14 @@ impl Tree {
         before.is_some()
     }
 
-    fn watch(&mut self, path: &Path, id: FolderId) -> Result<i32, Cause> {
+    fn watch(&mut self, path: &Path, id: FileId) -> Result<i32, Cause> {
         let watch = self.queue.watch(path, &self.watched)?;
-        match self.watched.get(&watch) {
-            Some(other) if **other == *path => return Ok(watch),
-            Some(other) => {
-                if fs::symlink_metadata(other).is_ok_and(|found| FolderId::of(&found) == id) {
-                    return Err(Cause::TwoNames);
-                }
-                // It was moved here, and what is there instead has not been looked at yet.
-                require(&mut self.due, other.to_path_buf(), How::default());
-            }
-            None => {}
+        if let Some(other) = self.watched.get(&watch).filter(|other| ***other != *path)
+            && fs::symlink_metadata(other).is_ok_and(|found| FileId::of(&found) == id)
+        {
+            return Err(Cause::TwoNames);
         }
+        // If it has another name still, it was moved here, and a look at its old place is due.
         self.watched.insert(watch, path.into());
         Ok(watch)
     }
@@ -421,6 +440,7 @@ fn require(due: &mut BTreeMap<PathBuf, How>, path: PathBuf, how: How) {
             other.was_touched |= how.was_touched;
             other.is_deep |= how.is_deep;
             other.adopts &= how.adopts;
+            other.is_other_name &= how.is_other_name;
         })
         .or_insert(how);
 }
