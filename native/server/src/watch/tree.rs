@@ -53,8 +53,9 @@ enum Entry {
     File(FileState),
 }
 
-/// How to look at a path.
+/// How to look at a path. Any of it can go with any other.
 #[derive(Debug, Clone, Copy, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "they are independent of each other")]
 struct How {
     /// Something was done to it: what is there has changed, whatever its stamp.
     was_touched: bool,
