@@ -35,7 +35,7 @@ pub struct Options {
     /// How many folders are watched; and at most half as many as the system lets a user watch, for other programs need
     /// some. Folders beyond that are swept.
     pub most_watches: usize,
-    /// How many files are remembered, at some 150 bytes each. Of folders with files beyond that, only events tell what
+    /// How many files are remembered, at some 170 bytes each. Of folders with files beyond that, only events tell what
     /// changes; after events were lost, the answer is [`Changed::Many`].
     pub most_files: usize,
     /// How many changes are remembered. Whoever is further behind gets [`Changed::Many`].
