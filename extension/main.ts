@@ -54,7 +54,13 @@ export function activate(context: vscode.ExtensionContext): void {
   const documents = new Documents(documentHost, () => lifecycle.bump("text"));
   const analysis = new Analysis(clock);
   const tabs = new MomentaryTabs(clock, (uri) => changes.look([uri]));
-  const changes = new Changes((epoch) => lifecycle.bump(epoch), documents, analysis, tabs);
+  const changes = new Changes(
+    (epoch) => lifecycle.bump(epoch),
+    (files) => lifecycle.saw(files),
+    documents,
+    analysis,
+    tabs,
+  );
   const signs = new Signs(clock, () => lifecycle.bump("text"));
   const languages = new Languages(analysis, [new TypeScriptAdapter(clock)], signs, clock);
   const warmUp = new WarmUp({

@@ -2,7 +2,7 @@
 //! is over leaves it running, and the next identical one joins it, or finds its answer.
 
 use std::future::Future;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -50,7 +50,10 @@ impl<T> Drop for Ask<T> {
 
 /// What an ask is doing, for those whose time is over before it is answered.
 #[derive(Debug, Default)]
-pub(crate) struct Stage(Mutex<WarmingUp>);
+pub(crate) struct Stage {
+    warming_up: Mutex<WarmingUp>,
+    catching_up: AtomicBool,
+}
 
 #[derive(Debug, Clone, Copy, Default)]
 enum WarmingUp {
@@ -76,8 +79,18 @@ impl Stage {
         }
     }
 
+    /// Says that the ask has to wait for language servers to know what was written.
+    pub(crate) fn set_catching_up(&self) {
+        self.catching_up.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether the ask had to.
+    pub(crate) fn is_catching_up(&self) -> bool {
+        self.catching_up.load(Ordering::Relaxed)
+    }
+
     fn warming_up(&self) -> MutexGuard<'_, WarmingUp> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.warming_up.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

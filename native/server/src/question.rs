@@ -92,6 +92,18 @@ impl Question {
         })
     }
 
+    /// The document that it is about.
+    pub(crate) fn uri(&self) -> Option<&str> {
+        match self {
+            Self::Definition(definition::Input { uri, .. })
+            | Self::References { uri, .. }
+            | Self::Hover(hover::Input { uri, .. })
+            | Self::DocumentSymbols(document_symbols::Input { uri })
+            | Self::DiagnosticsDocument(diagnostics_document::Input { uri }) => Some(uri),
+            Self::WorkspaceSymbols(_) | Self::DiagnosticsWorkspace => None,
+        }
+    }
+
     pub(crate) fn tool(&self) -> Tool {
         match self {
             Self::Definition(_) => Tool::Definition,

@@ -157,13 +157,16 @@ impl Watch {
     /// Blocks until they were walked, which takes about a second for 100,000 files; until then [`Watch::catch_up`] is
     /// [`Behind::NotReady`]. What is found in new roots is no change. A root that does not exist is watched once it does.
     pub fn set_roots(&self, roots: Vec<PathBuf>, ignore: Ignore) {
-        {
-            let _at_work = AtWork::begin(&self.at_work);
-            let mut tree = self.tree();
-            tree.set_scope(roots, ignore);
-            self.is_ready.store(false, Ordering::Release);
-        }
+        self.set_scope(roots, ignore);
         drop(self.work_off(false));
+    }
+
+    /// As [`Watch::set_roots`], and leaves the walk to whoever calls [`Watch::catch_up_blocking`] next.
+    pub fn set_scope(&self, roots: Vec<PathBuf>, ignore: Ignore) {
+        let _at_work = AtWork::begin(&self.at_work);
+        let mut tree = self.tree();
+        tree.set_scope(roots, ignore);
+        self.is_ready.store(false, Ordering::Release);
     }
 
     /// What has changed since the sequence number, by all writes that had ended when this was called; 0 is the number

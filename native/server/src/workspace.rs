@@ -78,6 +78,11 @@ impl Workspace {
         state.now.silent = Arc::default();
     }
 
+    /// Where the roots were when they were configured.
+    pub(crate) fn real_roots(&self) -> Vec<PathBuf> {
+        self.state().configured.folders().map(|folder| folder.real.to_owned()).collect()
+    }
+
     /// Counts one change of the workspace.
     pub(crate) fn bump(&self, epoch: Epoch) {
         self.state().now.epochs.bump(epoch);

@@ -29,6 +29,7 @@ use gateway_server::gateway::{Gateway, Settings};
 use gateway_server::http::Access;
 use gateway_server::lifecycle::Calls as _;
 use gateway_server::session::Sessions;
+use gateway_server::watch::Ignore;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -239,7 +240,7 @@ impl Attacked {
             while_opening: Arc::default(),
         };
         let limits = Limits::tightened(200, 524_288, Duration::from_secs(2));
-        let settings = Settings { roots: tree.roots(), access: Access::default(), limits };
+        let settings = Settings { roots: tree.roots(), access: Access::default(), limits, ignore: Ignore::default() };
         let sessions = Sessions::new(&[0; 32], "workspace", &[], Box::new(|_| ()));
         let gateway = Gateway::new(spy.clone(), settings, sessions, "1.2.3".to_owned(), 1);
         Self { tree, spy, gateway: Arc::new(gateway) }

@@ -18,6 +18,7 @@ use gateway_server::editor::{
 use gateway_server::gateway::{Gateway, Settings};
 use gateway_server::http::Access;
 use gateway_server::session::Sessions;
+use gateway_server::watch::Ignore;
 use tempfile::TempDir;
 use tokio::sync::{Semaphore, watch};
 
@@ -240,7 +241,8 @@ impl Bench {
 }
 
 pub(crate) fn settings(roots: Vec<PathBuf>, request_timeout: Duration) -> Settings {
-    Settings { roots, access: Access::default(), limits: Limits::tightened(200, 524_288, request_timeout) }
+    let limits = Limits::tightened(200, 524_288, request_timeout);
+    Settings { roots, access: Access::default(), limits, ignore: Ignore::default() }
 }
 
 pub(crate) fn uri_of(path: &Path) -> String {

@@ -1,0 +1,214 @@
+//! What is written under the roots, and what language servers know of it when they are asked.
+
+#![cfg(target_os = "linux")]
+#![expect(clippy::expect_used, reason = "a test that cannot go on fails")]
+
+#[expect(dead_code, reason = "other tests need more of it")]
+mod bench;
+
+use std::fs;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use bench::{Bench, settings};
+use gateway_core::epochs::Epoch;
+use gateway_core::error::ToolError;
+use gateway_core::tools::Tool;
+use gateway_server::lifecycle::Calls as _;
+use gateway_server::session::Sessions;
+use gateway_server::watch::{Ignore, Kind};
+use serde_json::value::to_raw_value;
+use serde_json::{Value, json};
+use tokio::time::{Instant, sleep};
+
+impl Bench {
+    fn new() -> Self {
+        let bench = Self::of(Sessions::new(&[0; 32], "workspace", &[], Box::new(|_| {})));
+        bench.refer_to([1, 2]);
+        bench
+    }
+
+    fn arguments(&self, cursor: Value) -> Value {
+        let position = json!({ "line": 0, "character": 0 });
+        let uri = self.uri("a.ts");
+        json!({ "uri": uri, "position": position, "includeDeclaration": true, "pageSize": 1, "cursor": cursor })
+    }
+
+    async fn ask(&self) -> Result<Value, ToolError> {
+        self.page(Value::Null).await
+    }
+
+    async fn page(&self, cursor: Value) -> Result<Value, ToolError> {
+        let payload = self.gateway.call(Tool::References, self.arguments(cursor), 100).await?;
+        Ok(serde_json::from_slice(&payload.json).expect("JSON"))
+    }
+
+    fn write(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.root.join(name);
+        fs::write(&path, text).expect("written");
+        path
+    }
+
+    /// The names of the files that were opened since this was last called, less the one that is asked about.
+    fn opened(&self) -> Vec<String> {
+        let opened = self.editor.set(|answers| std::mem::take(&mut answers.opened));
+        let name = |(uri, _): (String, _)| uri.rsplit_once('/').map(|(_, name)| name.to_owned());
+        let mut names: Vec<_> = opened.into_iter().filter_map(name).filter(|name| name != "a.ts").collect();
+        names.sort();
+        names
+    }
+}
+
+#[tokio::test]
+async fn a_write_makes_cursors_stale_as_soon_as_it_has_ended() {
+    let bench = Bench::new();
+    for name in ["b.ts", "a.ts"] {
+        let cursor = bench.ask().await.expect("a page")["nextCursor"].clone();
+        bench.write(name, "// written");
+        let arguments = to_raw_value(&bench.arguments(cursor.clone())).expect("JSON");
+        assert!(bench.gateway.call_at_once(Tool::References, &arguments, 100).is_none(), "{name}");
+        let stale = ToolError::CursorStale { changed: vec![Epoch::Fs] };
+        assert_eq!(bench.page(cursor).await, Err(stale), "{name}");
+    }
+}
+
+#[tokio::test]
+async fn what_was_written_is_opened_before_the_question_and_only_once() {
+    let bench = Bench::new();
+    bench.ask().await.expect("a page");
+    bench.opened();
+    for name in ["b.ts", "c.ts"] {
+        bench.write(name, "one");
+    }
+    fs::create_dir(bench.root.join("folder")).expect("a folder");
+    bench.ask().await.expect("a page");
+    assert_eq!(bench.opened(), ["b.ts", "c.ts"]);
+    bench.ask().await.expect("a page");
+    assert_eq!(bench.opened(), [""; 0]);
+    bench.write("b.ts", "two");
+    bench.ask().await.expect("a page");
+    assert_eq!(bench.opened(), ["b.ts"]);
+}
+
+#[tokio::test]
+async fn what_is_ignored_or_has_come_and_gone_is_not_opened() {
+    let bench = Bench::new();
+    let ignore = Ignore::new(&["**/*.log".to_owned()]);
+    bench.gateway.configure(gateway_server::gateway::Settings {
+        ignore,
+        ..settings(vec![bench.root.clone()], Duration::from_secs(2))
+    });
+    bench.ask().await.expect("a page");
+    bench.opened();
+    bench.write("x.log", "");
+    fs::remove_file(bench.write("temporary.ts", "")).expect("removed");
+    bench.ask().await.expect("a page");
+    assert_eq!(bench.opened(), [""; 0]);
+}
+
+#[tokio::test]
+async fn what_is_written_while_the_editor_is_asked_is_asked_about_again() {
+    let bench = Bench::new();
+    bench.ask().await.expect("a page");
+    bench.opened();
+    for name in ["b.ts", "c.ts", "d.ts"] {
+        let path = bench.root.join(name);
+        bench.editor.set(|answers| {
+            answers.meanwhile.push_back(Box::new(move |_| fs::write(path, "").expect("written")));
+        });
+    }
+    let before = bench.editor.set(|answers| answers.asked);
+    bench.ask().await.expect("a page");
+    assert_eq!(bench.editor.set(|answers| answers.asked) - before, 4);
+    assert_eq!(bench.opened(), ["b.ts", "c.ts", "d.ts"]);
+}
+
+#[tokio::test]
+async fn a_file_that_no_language_server_reads_is_opened_once_and_puts_off_no_answer() {
+    let bench = Bench::new();
+    bench.ask().await.expect("a page");
+    bench.opened();
+    bench.editor.set(|answers| answers.language = Some("plaintext"));
+    bench.write("notes", "one");
+    bench.ask().await.expect("a page");
+    assert_eq!(bench.opened(), ["notes"]);
+    let path = bench.root.join("notes");
+    let before = bench.editor.set(|answers| {
+        for text in ["two", "three", "four"] {
+            let path = path.clone();
+            answers.meanwhile.push_back(Box::new(move |_| fs::write(path, text).expect("written")));
+        }
+        answers.asked
+    });
+    bench.ask().await.expect("a page");
+    assert_eq!(bench.editor.set(|answers| answers.asked) - before, 2, "once more, since the workspace moved");
+    assert_eq!(bench.opened(), [""; 0]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn of_what_is_deleted_the_editor_has_to_tell_and_to_have_passed_it_on() {
+    let bench = Bench::new();
+    let path = bench.write("b.ts", "");
+    bench.ask().await.expect("a page");
+    fs::remove_file(&path).expect("removed");
+
+    let begun = Instant::now();
+    let telling = async {
+        sleep(Duration::from_millis(400)).await;
+        bench.gateway.editor_saw(vec![(path.clone(), Kind::Changed)]).await;
+        sleep(Duration::from_millis(100)).await;
+        bench.gateway.editor_saw(vec![(path.clone(), Kind::Deleted)]).await;
+    };
+    let (answer, ()) = tokio::join!(bench.ask(), telling);
+    answer.expect("a page");
+    assert_eq!(begun.elapsed().as_millis(), 800, "the event of an earlier write says nothing");
+    bench.ask().await.expect("a page");
+    assert!(begun.elapsed() < Duration::from_millis(810), "it is known now");
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_the_editor_never_tells_of_is_catching_up_and_then_holds_nobody_up() {
+    let bench = Bench::new();
+    let path = bench.write("b.ts", "");
+    bench.ask().await.expect("a page");
+    fs::remove_file(path).expect("removed");
+
+    let begun = Instant::now();
+    assert_eq!(bench.ask().await, Err(ToolError::CatchingUp));
+    assert_eq!(begun.elapsed().as_secs(), 2);
+    bench.ask().await.expect("a page");
+    assert_eq!(begun.elapsed().as_secs(), 3);
+}
+
+#[tokio::test(start_paused = true)]
+async fn many_files_are_not_opened_but_waited_for() {
+    let bench = Bench::new();
+    bench.ask().await.expect("a page");
+    bench.opened();
+    let files: Vec<_> = (0..40).map(|number| bench.write(&format!("b{number}.ts"), "")).collect();
+
+    let begun = Instant::now();
+    let telling = async {
+        sleep(Duration::from_millis(200)).await;
+        bench.gateway.editor_saw(files.into_iter().map(|path| (path, Kind::Created)).collect()).await;
+    };
+    let (answer, ()) = tokio::join!(bench.ask(), telling);
+    answer.expect("a page");
+    assert_eq!(begun.elapsed().as_millis(), 500);
+    assert_eq!(bench.opened(), [""; 0]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_editor_that_tells_of_a_folder_that_is_gone_tells_of_all_that_was_in_it() {
+    let bench = Bench::new();
+    let folder = bench.root.join("folder");
+    fs::create_dir(&folder).expect("a folder");
+    bench.write("folder/b.ts", "");
+    bench.ask().await.expect("a page");
+    fs::remove_dir_all(&folder).expect("removed");
+
+    let begun = Instant::now();
+    let (answer, ()) = tokio::join!(bench.ask(), bench.gateway.editor_saw(vec![(folder, Kind::Deleted)]));
+    answer.expect("a page");
+    assert_eq!(begun.elapsed().as_millis(), 300);
+}
