@@ -150,6 +150,7 @@ export function activate(context: vscode.ExtensionContext): void {
     endpoint: () => lifecycle.endpoint,
     roots: () => roots,
     warmingUp: () => warmingUp,
+    swept: async () => (await lifecycle.gateway?.swept()) ?? [],
   });
   const sight = new Sight({
     clock,

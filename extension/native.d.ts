@@ -22,6 +22,8 @@ export declare class Gateway {
   bump(kind: 'roots' | 'text' | 'fs' | 'diagnostics'): void
   /** Takes note of files that the editor has seen come, change or go, since it tells language servers of them then. */
   editorSaw(files: Array<SeenFile>): Promise<void>
+  /** The folders that are not watched, by cause. */
+  swept(): Promise<Array<SweptFolders>>
   /** The calls after that of number `seen`, and the slices of time from `slice` on; all that is kept for 0 and 0. */
   news(seen: number, slice: number): News
   /**
@@ -125,4 +127,12 @@ export interface SeenFile {
   path: string
   /** What happened to it. */
   kind: 'created' | 'changed' | 'deleted'
+}
+
+/** Folders that are looked through for each answer, since they cannot be watched. */
+export interface SweptFolders {
+  /** Why they cannot. */
+  cause: 'outOfWatches' | 'fileSystem' | 'twoNames' | 'refused' | 'noQueue'
+  /** How many there are. */
+  folders: number
 }

@@ -71,7 +71,14 @@ beforeEach(() => {
     analysis,
     languages,
     tabs: tabs,
-    published: () => new Changes(() => {}, () => {}, documents, analysis, tabs).published(),
+    published: () =>
+      new Changes(
+        () => {},
+        () => {},
+        documents,
+        analysis,
+        tabs,
+      ).published(),
     mainDocuments: async () => [{ uri: TEXT, language: "typescript", tells: true }],
     sessionsEnded: (ids) => ended.push(ids),
     unserved: (language) => unserved.push(language),

@@ -68,6 +68,7 @@ beforeEach(() => {
         news: () => ({ seen: 0, slice: 0, json: "" }),
         placeOfCall: async () => ({ uri: "" }),
         editorSaw: async () => {},
+        swept: async () => [],
         stop: async () => {
           await undefined;
           events.push(`stop ${name}`);

@@ -16,7 +16,7 @@ use gateway_server::lifecycle::Calls as _;
 use gateway_server::redact::Redaction;
 use gateway_server::serve::{Loopback, serve};
 use gateway_server::session::Sessions;
-use gateway_server::watch::{Ignore, Kind};
+use gateway_server::watch::{Cause, Ignore, Kind, Swept};
 use napi::bindgen_prelude::spawn_blocking;
 use napi::{Error, Result, Status};
 use napi_derive::napi;
@@ -70,6 +70,16 @@ pub struct SeenFile {
     /// What happened to it.
     #[napi(ts_type = "'created' | 'changed' | 'deleted'")]
     pub kind: String,
+}
+
+/// Folders that are looked through for each answer, since they cannot be watched.
+#[napi(object, object_from_js = false)]
+pub struct SweptFolders {
+    /// Why they cannot.
+    #[napi(ts_type = "'outOfWatches' | 'fileSystem' | 'twoNames' | 'refused' | 'noQueue'")]
+    pub cause: String,
+    /// How many there are.
+    pub folders: i64,
 }
 
 /// What clients did since somebody looked last.
@@ -212,6 +222,24 @@ impl Gateway {
         });
         self.server.editor_saw(files.collect::<Result<_>>()?).await;
         Ok(())
+    }
+
+    /// The folders that are not watched, by cause.
+    #[napi]
+    pub async fn swept(&self) -> Result<Vec<SweptFolders>> {
+        let server = Arc::clone(&self.server);
+        let swept = blocking(move || server.watch_status()).await?.swept;
+        let told = |Swept { cause, folders, .. }| {
+            let cause = match cause {
+                Cause::OutOfWatches => "outOfWatches",
+                Cause::FileSystem => "fileSystem",
+                Cause::TwoNames => "twoNames",
+                Cause::Refused => "refused",
+                Cause::NoQueue => "noQueue",
+            };
+            SweptFolders { cause: cause.to_owned(), folders: i64::try_from(folders).unwrap_or(i64::MAX) }
+        };
+        Ok(swept.into_iter().map(told).collect())
     }
 
     /// The calls after that of number `seen`, and the slices of time from `slice` on; all that is kept for 0 and 0.
