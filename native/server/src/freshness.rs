@@ -115,7 +115,7 @@ impl Freshness {
                 state.sequence = sequence;
                 // Before anybody else can take what was read for known.
                 workspace.bump(Epoch::Fs);
-                state.pending.note(changed, Instant::now());
+                state.pending.note(changed, &workspace.real_roots(), Instant::now());
                 return Ok(state.pending.number);
             }
         }
@@ -262,11 +262,12 @@ struct Unknown {
 }
 
 impl Pending {
-    fn note(&mut self, changed: Changed, now: Instant) {
+    fn note(&mut self, changed: Changed, roots: &[PathBuf], now: Instant) {
         match changed {
             Changed::Many => self.note_many(now),
             Changed::These(changes) => {
-                for Change { path, kind } in changes {
+                // Whether the roots themselves are there is looked at for each question anyhow.
+                for Change { path, kind } in changes.into_iter().filter(|change| !roots.contains(&change.path)) {
                     self.note_one(path, kind, now);
                 }
             }
@@ -283,13 +284,12 @@ impl Pending {
             self.paths.remove(&path);
             return;
         }
-        let kind = match (before, kind) {
-            (Some(Unknown { kind: Kind::Created, .. }), Kind::Changed) => Kind::Created,
-            _ => kind,
-        };
+        // The editor has yet to tell that it is there, or has done so.
+        let created = before.filter(|before| before.kind == Kind::Created && kind == Kind::Changed);
+        let (kind, is_told) = created.map_or((kind, false), |before| (before.kind, before.is_told));
         self.number += 1;
         let opens = kind != Kind::Deleted;
-        self.paths.insert(path, Unknown { number: self.number, since: now, kind, opens, is_told: false });
+        self.paths.insert(path, Unknown { number: self.number, since: now, kind, opens, is_told });
         self.forget(now);
         if self.paths.len() > MOST_FOLLOWED || self.many.is_some() {
             self.note_many(now);
@@ -318,7 +318,8 @@ impl Pending {
     fn opened(&mut self, path: &Path, number: u64, opened: Opened) {
         let Some(unknown) = self.paths.get_mut(path).filter(|unknown| unknown.number == number) else { return };
         unknown.opens = false;
-        if opened == Opened::InVain {
+        // That there is a file now is more than its text: it can be imported.
+        if opened == Opened::InVain || (opened == Opened::InStep && unknown.kind == Kind::Created) {
             return;
         }
         self.paths.remove(path);

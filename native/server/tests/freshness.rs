@@ -49,6 +49,18 @@ impl Bench {
         path
     }
 
+    /// Files that are there, and known to be.
+    async fn with(names: &[&str]) -> Self {
+        let bench = Self::new();
+        for name in names {
+            bench.write(name, "");
+        }
+        // Nobody tells of them.
+        while bench.ask().await == Err(ToolError::CatchingUp) {}
+        bench.opened();
+        bench
+    }
+
     /// The names of the files that were opened since this was last called, less the one that is asked about.
     fn opened(&self) -> Vec<String> {
         let opened = self.editor.set(|answers| std::mem::take(&mut answers.opened));
@@ -59,9 +71,9 @@ impl Bench {
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_write_makes_cursors_stale_as_soon_as_it_has_ended() {
-    let bench = Bench::new();
+    let bench = Bench::with(&["b.ts"]).await;
     for name in ["b.ts", "a.ts"] {
         let cursor = bench.ask().await.expect("a page")["nextCursor"].clone();
         bench.write(name, "// written");
@@ -72,11 +84,9 @@ async fn a_write_makes_cursors_stale_as_soon_as_it_has_ended() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn what_was_written_is_opened_before_the_question_and_only_once() {
-    let bench = Bench::new();
-    bench.ask().await.expect("a page");
-    bench.opened();
+    let bench = Bench::with(&["b.ts", "c.ts"]).await;
     for name in ["b.ts", "c.ts"] {
         bench.write(name, "one");
     }
@@ -106,15 +116,13 @@ async fn what_is_ignored_or_has_come_and_gone_is_not_opened() {
     assert_eq!(bench.opened(), [""; 0]);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn what_is_written_while_the_editor_is_asked_is_asked_about_again() {
-    let bench = Bench::new();
-    bench.ask().await.expect("a page");
-    bench.opened();
+    let bench = Bench::with(&["b.ts", "c.ts", "d.ts"]).await;
     for name in ["b.ts", "c.ts", "d.ts"] {
         let path = bench.root.join(name);
         bench.editor.set(|answers| {
-            answers.meanwhile.push_back(Box::new(move |_| fs::write(path, "").expect("written")));
+            answers.meanwhile.push_back(Box::new(move |_| fs::write(path, "more").expect("written")));
         });
     }
     let before = bench.editor.set(|answers| answers.asked);
@@ -147,9 +155,8 @@ async fn a_file_that_no_language_server_reads_is_opened_once_and_puts_off_no_ans
 
 #[tokio::test(start_paused = true)]
 async fn of_what_is_deleted_the_editor_has_to_tell_and_to_have_passed_it_on() {
-    let bench = Bench::new();
-    let path = bench.write("b.ts", "");
-    bench.ask().await.expect("a page");
+    let bench = Bench::with(&["b.ts"]).await;
+    let path = bench.root.join("b.ts");
     fs::remove_file(&path).expect("removed");
 
     let begun = Instant::now();
@@ -168,9 +175,8 @@ async fn of_what_is_deleted_the_editor_has_to_tell_and_to_have_passed_it_on() {
 
 #[tokio::test(start_paused = true)]
 async fn what_the_editor_never_tells_of_is_catching_up_and_then_holds_nobody_up() {
-    let bench = Bench::new();
-    let path = bench.write("b.ts", "");
-    bench.ask().await.expect("a page");
+    let bench = Bench::with(&["b.ts"]).await;
+    let path = bench.root.join("b.ts");
     fs::remove_file(path).expect("removed");
 
     let begun = Instant::now();
@@ -178,6 +184,25 @@ async fn what_the_editor_never_tells_of_is_catching_up_and_then_holds_nobody_up(
     assert_eq!(begun.elapsed().as_secs(), 2);
     bench.ask().await.expect("a page");
     assert_eq!(begun.elapsed().as_secs(), 3);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_new_file_is_opened_and_the_editor_has_to_tell_of_it_as_well() {
+    let bench = Bench::new();
+    bench.ask().await.expect("a page");
+    bench.opened();
+    let path = bench.write("b.ts", "");
+
+    let begun = Instant::now();
+    let telling = async {
+        sleep(Duration::from_millis(200)).await;
+        bench.gateway.editor_saw(vec![(path.clone(), Kind::Created)]).await;
+        bench.write("b.ts", "written again");
+    };
+    let (answer, ()) = tokio::join!(bench.ask(), telling);
+    answer.expect("a page");
+    assert_eq!(begun.elapsed().as_millis(), 500);
+    assert_eq!(bench.opened(), ["b.ts", "b.ts"], "the second time, for what was written then");
 }
 
 #[tokio::test(start_paused = true)]
@@ -204,7 +229,7 @@ async fn an_editor_that_tells_of_a_folder_that_is_gone_tells_of_all_that_was_in_
     let folder = bench.root.join("folder");
     fs::create_dir(&folder).expect("a folder");
     bench.write("folder/b.ts", "");
-    bench.ask().await.expect("a page");
+    while bench.ask().await == Err(ToolError::CatchingUp) {}
     fs::remove_dir_all(&folder).expect("removed");
 
     let begun = Instant::now();

@@ -240,7 +240,9 @@ impl Attacked {
             while_opening: Arc::default(),
         };
         let limits = Limits::tightened(200, 524_288, Duration::from_secs(2));
-        let settings = Settings { roots: tree.roots(), access: Access::default(), limits, ignore: Ignore::default() };
+        // What is swapped all the time would be waited for.
+        let ignore = Ignore::new(&["**".to_owned()]);
+        let settings = Settings { roots: tree.roots(), access: Access::default(), limits, ignore };
         let sessions = Sessions::new(&[0; 32], "workspace", &[], Box::new(|_| ()));
         let gateway = Gateway::new(spy.clone(), settings, sessions, "1.2.3".to_owned(), 1);
         Self { tree, spy, gateway: Arc::new(gateway) }
