@@ -265,9 +265,9 @@ impl Pending {
     fn note(&mut self, changed: Changed, roots: &[PathBuf], now: Instant) {
         match changed {
             Changed::Many => self.note_many(now),
-            Changed::These(changes) => {
+            Changed::These(paths) => {
                 // Whether the roots themselves are there is looked at for each question anyhow.
-                for Change { path, kind } in changes.into_iter().filter(|change| !roots.contains(&change.path)) {
+                for Change { path, kind } in paths.into_iter().filter(|change| !roots.contains(&change.path)) {
                     self.note_one(path, kind, now);
                 }
             }
