@@ -86,8 +86,14 @@ export class RealVsCode {
     this.#person = person;
   }
 
-  static async start({ extensions, settings = {}, fresh }: Options): Promise<RealVsCode> {
+  /** Installs what is missing of the editor and of the browser. */
+  static async install(): Promise<{ files: CodeServerFiles; executablePath: string }> {
     const [files, executablePath] = await Promise.all([codeServer(), chromiumBinary()]);
+    return { files, executablePath };
+  }
+
+  static async start({ extensions, settings = {}, fresh }: Options): Promise<RealVsCode> {
+    const { files, executablePath } = await RealVsCode.install();
     const folder = mkdtempSync(join(tmpdir(), "gateway-vscode-"));
     for (const file of ["User/settings.json", "Machine/settings.json"]) {
       mkdirSync(join(folder, "data", dirname(file)), { recursive: true });

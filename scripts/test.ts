@@ -8,12 +8,11 @@ import { buildAddon } from "./addon.ts";
 import { bundleExtension } from "./bundle.ts";
 import { runCargoTests } from "./cargo-tests.ts";
 import { type CheckScope, runChecks } from "./checks.ts";
-import { codeServer } from "./code-server.ts";
 import { buildFuzzTargets, runFuzzTargets } from "./fuzzing.ts";
 import { root } from "./layout.ts";
 import { runNodeTests } from "./node-tests.ts";
 import { command, Failure, say } from "./progress.mjs";
-import { chromiumBinary } from "./system-packages.ts";
+import { RealVsCode } from "./real-vscode.ts";
 import { emptyTally, printTally, type Tally } from "./tally.ts";
 import { packVsix } from "./vsix.ts";
 
@@ -67,6 +66,7 @@ const TIERS: Readonly<Record<string, () => Promise<Tally[]>>> = {
     await runCargoTests({ cases: MANY_CASES }),
     ...(await moreSeeds()),
     (await prepare(buildFuzzTargets())) ?? (await runFuzzTargets(FUZZ_SECONDS)),
+    (await prepare(packVsix("release"))) ?? emptyTally(),
   ],
 };
 
@@ -92,14 +92,14 @@ await command(async () => {
  * rest needs are at work. Then everything that runs the product, two files at a time: nothing there measures time.
  */
 async function whole(): Promise<Tally[]> {
-  const downloads = prepare(codeServer(), chromiumBinary());
+  const installed = prepare(RealVsCode.install());
   const [checked, plain, compiled] = await Promise.all([
     checks("full"),
     nodeTests(["plain"], EVERYTHING),
     prepare(buildAddon("dev").then(() => packVsix("dev"))),
   ]);
   const core = await runCargoTests({});
-  const unprepared = compiled ?? (await downloads);
+  const unprepared = compiled ?? (await installed);
   return [checked, plain, core, unprepared ?? (await nodeTests(["host", "clients", "native"], EVERYTHING))];
 }
 
