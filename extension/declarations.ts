@@ -23,7 +23,6 @@ export function declaredLanguages(extensions: readonly InstalledExtension[]): Re
   const languages = new Map<string, { name: string; extensions: Set<string>; filenames: Set<string> }>();
   const served = new Set<string>();
   for (const { packageJSON } of extensions) {
-    const hasCode = typeof field(packageJSON, "main") === "string" || typeof field(packageJSON, "browser") === "string";
     for (const declared of list(field(field(packageJSON, "contributes"), "languages"))) {
       const id = field(declared, "id");
       if (typeof id !== "string") {
@@ -38,17 +37,25 @@ export function declaredLanguages(extensions: readonly InstalledExtension[]): Re
       for (const filename of texts(field(declared, "filenames"))) {
         language.filenames.add(filename);
       }
-      if (hasCode) {
-        served.add(id);
-      }
     }
-    for (const event of hasCode ? texts(field(packageJSON, "activationEvents")) : []) {
-      if (event.startsWith(ON_LANGUAGE)) {
-        served.add(event.slice(ON_LANGUAGE.length));
-      }
+    for (const id of servedLanguages(packageJSON)) {
+      served.add(id);
     }
   }
   return new Map([...languages].map(([id, language]) => [id, { id, ...language, isServed: served.has(id) }]));
+}
+
+/** The ids of the languages that an extension with this manifest names and has code for. */
+export function servedLanguages(packageJSON: unknown): ReadonlySet<string> {
+  const hasCode = typeof field(packageJSON, "main") === "string" || typeof field(packageJSON, "browser") === "string";
+  if (!hasCode) {
+    return new Set();
+  }
+  const declared = list(field(field(packageJSON, "contributes"), "languages")).map((language) => field(language, "id"));
+  const started = texts(field(packageJSON, "activationEvents"))
+    .filter((event) => event.startsWith(ON_LANGUAGE))
+    .map((event) => event.slice(ON_LANGUAGE.length));
+  return new Set([...texts(declared), ...started]);
 }
 
 const ON_LANGUAGE = "onLanguage:";

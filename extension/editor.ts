@@ -78,6 +78,8 @@ export class Editor {
   mayOpenTabs = false;
   readonly #parts: Parts;
   #languages: ReadonlyMap<string, DeclaredLanguage> | undefined;
+  /** The ids of the languages for which something was found. */
+  readonly #answering = new Set<string>();
 
   constructor(parts: Parts) {
     this.#parts = parts;
@@ -113,6 +115,7 @@ export class Editor {
   /** To be called when extensions came or went. */
   forgetLanguages(): void {
     this.#languages = undefined;
+    this.#answering.clear();
   }
 
   async #open(request: OpenRequest): Promise<Answer> {
@@ -133,8 +136,8 @@ export class Editor {
     const language = document.languageId;
     const lineLength = lengthOfLine(document, request.line);
     const facts = { lineCount: document.lineCount, lineLength, language, shown: tabsOf(document).length > 0 };
-    const tells = await languages.tells(language);
-    const ready = await languages.readyAtOnce(document);
+    const sign = await languages.sign(document);
+    const [tells, ready] = [sign !== undefined, sign === "ready"];
     const open = packOpen({ ...facts, tells, ready });
     const provided = PROVIDED.get(request.along ?? QUESTION.open);
     const isThere = request.line === undefined || (lineLength ?? -1) >= (request.character ?? 0);
@@ -192,9 +195,12 @@ export class Editor {
     const { line, character } = request;
     const at = line === undefined ? [] : [new vscode.Position(line, character ?? 0)];
     const items = await run(command, document.uri, ...at);
-    if (Array.isArray(items) && items.length === 0) {
+    if (Array.isArray(items) && items.length > 0) {
+      this.#answering.add(document.languageId);
+    } else if (Array.isArray(items)) {
       const { name, isServed } = this.#language(document.languageId);
-      if (!isServed) {
+      // An extension may answer for a language that it does not declare. It is there even when it finds nothing.
+      if (!isServed && !this.#answering.has(document.languageId)) {
         this.#parts.unserved(name);
         return noProvider();
       }

@@ -1,9 +1,8 @@
 import type * as vscode from "vscode";
 import type { Analysis } from "./analysis.ts";
-import type { Clock } from "./clock.ts";
-
-/** What takes longer to show that it is ready is waited for by itself, so that whoever asked knows what takes so long. */
-const AT_ONCE_MS = 50;
+import { AT_ONCE_MS, type Clock, within } from "./clock.ts";
+import type { Signs } from "./signs.ts";
+import type { Sign } from "./work.ts";
 
 /** What is known about the extension of a family of languages. */
 export interface LanguageAdapter {
@@ -19,46 +18,43 @@ export interface LanguageAdapter {
   diagnostics(document: vscode.TextDocument): Promise<readonly vscode.Diagnostic[] | undefined>;
 }
 
-/** Tells when languages are ready (D28): by their adapter where there is one, else by what is published for them. */
+/** Tells when languages are ready (D28): by their adapter where there is one, else by what their extensions show. */
 export class Languages {
   readonly #analysis: Analysis;
   readonly #adapters: readonly LanguageAdapter[];
+  readonly #signs: Signs;
   readonly #clock: Clock;
   readonly #usable = new Map<LanguageAdapter, Promise<boolean>>();
   /** URI -> the question whether the language of this document is ready, while it is under way. */
   readonly #showing = new Map<string, Promise<boolean>>();
 
-  constructor(analysis: Analysis, adapters: readonly LanguageAdapter[], clock: Clock) {
+  constructor(analysis: Analysis, adapters: readonly LanguageAdapter[], signs: Signs, clock: Clock) {
     this.#analysis = analysis;
     this.#adapters = adapters;
+    this.#signs = signs;
     this.#clock = clock;
   }
 
   /** To be called when extensions came or went. */
   extensionsChanged(): void {
     this.#usable.clear();
+    this.#signs.extensionsChanged();
     this.#analysis.extensionsChanged();
   }
 
-  /** Whether the extension of the language can be asked if it is ready. Starts it to find out. */
-  async tells(language: string): Promise<boolean> {
-    return (await this.#adapter(language)) !== undefined;
+  /** Whether anything tells when the language of an open document is ready. Starts its extension to find out. */
+  async tells(document: vscode.TextDocument): Promise<boolean> {
+    return (await this.#adapter(document.languageId)) !== undefined || (await this.#signs.sign(document)) !== undefined;
   }
 
-  /** Whether the extension of the language of an open document shows at once that it is ready. */
-  async readyAtOnce(document: vscode.TextDocument): Promise<boolean> {
+  /** What the language of an open document shows at once. */
+  async sign(document: vscode.TextDocument): Promise<Sign> {
     const adapter = await this.#adapter(document.languageId);
     if (adapter === undefined) {
-      return false;
+      return this.#signs.sign(document);
     }
     const showing = this.#showing.get(document.uri.toString()) ?? this.#show(adapter, document);
-    return new Promise((resolve) => {
-      const cancel = this.#clock.after(AT_ONCE_MS, () => resolve(false));
-      void showing.then((isReady) => {
-        cancel();
-        resolve(isReady);
-      });
-    });
+    return (await within(this.#clock, AT_ONCE_MS, showing, false)) ? "ready" : "loading";
   }
 
   /** Asks, and remembers that it does: a server that is busy loading is not to find more and more questions then. */
@@ -72,10 +68,17 @@ export class Languages {
     return showing;
   }
 
-  /** Waits until the language of an open document is ready. False if that is only to be believed, for lack of a sign. */
+  /**
+   * Waits until the language of an open document is ready; where nothing tells, until what is published for it has come to
+   * rest. False if it is only to be believed, for lack of a sign.
+   */
   async ready(document: vscode.TextDocument): Promise<boolean> {
     const adapter = await this.#adapter(document.languageId);
-    return adapter === undefined ? this.#analysis.languageSettled(document.languageId) : adapter.ready(document);
+    if (adapter !== undefined) {
+      return adapter.ready(document);
+    }
+    const sign = await this.#signs.sign(document);
+    return sign === undefined ? this.#analysis.languageSettled(document.languageId) : this.#signs.ready(document);
   }
 
   /** The diagnostics of an open document as they are now; undefined where only those count that are published. */

@@ -24,6 +24,7 @@ import { Ports } from "./ports.ts";
 import { carryQuestions } from "./questions.ts";
 import { complain, whyNot } from "./remedies.ts";
 import { Sight } from "./sight.ts";
+import { Signs } from "./signs.ts";
 import { Status } from "./status.ts";
 import { MomentaryTabs } from "./tabs.ts";
 import { TargetReader } from "./target.ts";
@@ -54,7 +55,8 @@ export function activate(context: vscode.ExtensionContext): void {
   const analysis = new Analysis(clock);
   const tabs = new MomentaryTabs(clock, (uri) => changes.look([uri]));
   const changes = new Changes((epoch) => lifecycle.bump(epoch), documents, analysis, tabs);
-  const languages = new Languages(analysis, [new TypeScriptAdapter(clock)], clock);
+  const signs = new Signs(clock, () => lifecycle.bump("text"));
+  const languages = new Languages(analysis, [new TypeScriptAdapter(clock)], signs, clock);
   const warmUp = new WarmUp({
     documents,
     languages,

@@ -72,10 +72,10 @@ export class WarmUp {
   async mainDocuments(): Promise<MainDocument[]> {
     const documents = await this.#open();
     return Promise.all(
-      documents.map(async ({ uri, languageId }) => ({
-        uri: uri.toString(),
-        language: languageId,
-        tells: await this.#parts.languages.tells(languageId),
+      documents.map(async (document) => ({
+        uri: document.uri.toString(),
+        language: document.languageId,
+        tells: await this.#parts.languages.tells(document),
       })),
     );
   }

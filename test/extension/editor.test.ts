@@ -14,6 +14,7 @@ const { Changes } = await import("../../extension/changes.ts");
 const { documentHost, Editor, LARGEST_FILE } = await import("../../extension/editor.ts");
 const { Documents } = await import("../../extension/documents.ts");
 const { Languages } = await import("../../extension/languages.ts");
+const { Signs } = await import("../../extension/signs.ts");
 const { MomentaryTabs } = await import("../../extension/tabs.ts");
 
 const TEXT = "file:///w/a.ts";
@@ -59,7 +60,7 @@ beforeEach(() => {
   adapted = [];
   showing = undefined;
   timesShown = 0;
-  languages = new Languages(analysis, [adapter], clock);
+  languages = new Languages(analysis, [adapter], new Signs(clock, () => {}), clock);
   // The clock stands still while a real disk is looked at, and what waits for both would wait for ever.
   const open = (uri: string) =>
     workspace.openTextDocument(URI.parse(uri)) as unknown as ReturnType<typeof documentHost.open>;
@@ -157,6 +158,42 @@ test("nothing found is an empty answer, and no provider where no extension with 
   }
   assert.equal((await ask(QUESTION.workspaceSymbols, { query: "n" })).outcome, 0, "no language is asked for");
   assert.deepEqual(unserved, []);
+});
+
+test("a language for which something was found has an answering extension, whatever the manifests say", async () => {
+  editor.languages = [];
+  const references = () => ask(QUESTION.references, { uri: TEXT, line: 1, character: 0 });
+  editor.answer = [];
+  assert.equal((await references()).outcome, 1);
+  editor.answer = [{ uri: FILE, range: undefined }];
+  assert.equal((await references()).outcome, 0);
+  editor.answer = [];
+  assert.equal((await references()).outcome, 0, "Its server finds nothing, since it loads again.");
+  asked.forgetLanguages();
+  assert.equal((await references()).outcome, 1);
+});
+
+test("an open document says what its language's extension shows, and whoever waits is told when that has changed", async () => {
+  const facts = async () => [...(await ask(QUESTION.open, { uri: TEXT, ready: [] })).cells].slice(-3, -1);
+  let isReady: boolean | undefined = false;
+  const activationEvents = ["onLanguage:typescript"];
+  const exports = { gateway: { ready: () => isReady } };
+  const extension = { id: "a.b", isActive: true, packageJSON: { main: "main.js", activationEvents }, exports };
+  editor.installed.push(extension);
+  assert.deepEqual(await facts(), [1, 0]);
+  const ready = ask(QUESTION.ready, { uri: TEXT });
+  await clock.pass(5_000);
+  isReady = true;
+  await clock.pass(100);
+  assert.deepEqual([...(await ready).cells], [0, 1]);
+  assert.deepEqual(await facts(), [1, 1]);
+
+  isReady = false;
+  const ended = ask(QUESTION.ready, { uri: TEXT });
+  await clock.pass(5_000);
+  isReady = undefined;
+  await clock.pass(100);
+  assert.deepEqual([...(await ended).cells], [0, 0], "It no longer says anything.");
 });
 
 test("a document is opened with or without a line to look at", async () => {

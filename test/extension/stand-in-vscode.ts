@@ -41,6 +41,8 @@ export const editor = {
   settings: new Map<string, unknown>(),
   /** The manifests of installed extensions. */
   manifests: [] as object[],
+  /** Further installed extensions, as VS Code gives them out. */
+  installed: [] as { readonly id: string; readonly isActive: boolean; readonly packageJSON: object }[],
   /** The languages that installed extensions declare. */
   languages: [] as string[],
   /** The folders of the workspace. */
@@ -71,6 +73,7 @@ export const editor = {
       tabs: [],
       settings: new Map(),
       manifests: [],
+      installed: [],
       languages: [],
       folders: [],
       watched: [],
@@ -320,10 +323,12 @@ export const extensions = {
       { packageJSON: {} },
       { packageJSON: { main: "./main.js", contributes: { languages: editor.languages.map((id) => ({ id })) } } },
       ...editor.manifests.map((packageJSON) => ({ packageJSON })),
+      ...editor.installed,
     ];
   },
   getExtension: (id: string) =>
-    editor.manifests.some((manifest) => "id" in manifest && manifest.id === id)
+    editor.installed.find((extension) => extension.id === id) ??
+    (editor.manifests.some((manifest) => "id" in manifest && manifest.id === id)
       ? { activate: async () => editor.ran.push(["activate", id]) }
-      : undefined,
+      : undefined),
 };

@@ -12,6 +12,7 @@ const { Analysis } = await import("../../extension/analysis.ts");
 const { Documents } = await import("../../extension/documents.ts");
 const { documentHost } = await import("../../extension/editor.ts");
 const { Languages } = await import("../../extension/languages.ts");
+const { Signs } = await import("../../extension/signs.ts");
 const { WarmUp } = await import("../../extension/warm-up.ts");
 
 let folder: string;
@@ -49,7 +50,7 @@ beforeEach(() => {
   const analysis = new Analysis(clock);
   warmUp = new WarmUp({
     documents: new Documents({ ...documentHost, ...clock, stampOnDisk: async () => undefined }, () => {}),
-    languages: new Languages(analysis, [adapter], clock),
+    languages: new Languages(analysis, [adapter], new Signs(clock, () => {}), clock),
     show: (languages) => {
       shown += `[${languages.join()}]`;
     },

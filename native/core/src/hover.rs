@@ -3,7 +3,7 @@
 use crate::position::Range;
 
 /// The fragments of all hovers at one position. Texts are interned: an item names its texts by index.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct RawHovers {
     /// The distinct texts.
     pub strings: Vec<String>,
@@ -12,7 +12,7 @@ pub struct RawHovers {
 }
 
 /// One fragment of the contents of one hover.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct RawHoverFragment {
     /// What its hover says that it is about; the same for each fragment of that hover.
     pub range: Option<Range>,

@@ -3,7 +3,7 @@
 use crate::position::Range;
 
 /// Locations as an editor returned them. URIs repeat, so they are interned: an item names its URI by index.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct RawLocations {
     /// The distinct URIs.
     pub uris: Vec<String>,
@@ -14,7 +14,7 @@ pub struct RawLocations {
 }
 
 /// One location of [`RawLocations`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct RawLocation {
     /// Index into [`RawLocations::uris`].
     pub uri: u32,
@@ -23,7 +23,7 @@ pub struct RawLocation {
 }
 
 /// Definitions or declarations as an editor returned them: `Location` and `LocationLink`, mixed.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct RawTargets {
     /// The distinct URIs.
     pub uris: Vec<String>,
@@ -34,7 +34,7 @@ pub struct RawTargets {
 }
 
 /// One target of [`RawTargets`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct RawTarget {
     /// Index into [`RawTargets::uris`].
     pub uri: u32,

@@ -21,7 +21,7 @@ impl SymbolKind {
 }
 
 /// The outline of a document, a symbol before what it contains. Texts are interned: an item names its texts by index.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct RawDocumentSymbols {
     /// The distinct texts.
     pub strings: Vec<String>,
@@ -30,7 +30,7 @@ pub struct RawDocumentSymbols {
 }
 
 /// One symbol of [`RawDocumentSymbols`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct RawDocumentSymbol {
     /// Index of the name.
     pub name: Option<u32>,
@@ -47,7 +47,7 @@ pub struct RawDocumentSymbol {
 }
 
 /// Symbols from anywhere. Texts and URIs are interned: an item names them by index.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct RawWorkspaceSymbols {
     /// The distinct texts and URIs.
     pub strings: Vec<String>,
@@ -56,7 +56,7 @@ pub struct RawWorkspaceSymbols {
 }
 
 /// One symbol of [`RawWorkspaceSymbols`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct RawWorkspaceSymbol {
     /// Index of the name.
     pub name: Option<u32>,

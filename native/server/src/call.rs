@@ -73,7 +73,9 @@ impl<E: Editor> Gateway<E> {
         let stage = OnceLock::new();
         match timeout(limit, self.answer_untimed(tool, arguments, envelope_bytes, &stage)).await {
             Ok(answer) => answer,
-            Err(_) if stage.get().is_some_and(|stage: &Arc<Stage>| stage.is_warming_up()) => Err(ToolError::WarmingUp),
+            Err(_) if stage.get().is_some_and(|stage: &Arc<Stage>| stage.is_warming_up(limit)) => {
+                Err(ToolError::WarmingUp)
+            }
             Err(_) => Err(ToolError::Timeout { limit }),
         }
     }
@@ -175,7 +177,7 @@ impl<E: Editor> Gateway<E> {
     ) -> Result<(Opened, Option<Found>), ToolError> {
         loop {
             let (admitted, document) = self.admit(uri).await?;
-            let opening = Opening { uri: &document.editor_uri, position, along, ready: self.ready_languages().known() };
+            let opening = Opening { uri: &document.editor_uri, position, along, ready: self.silent().ready() };
             let (opened, found) = self.editor().open(opening).await?;
             let moment = self.workspace().now();
             if moment.epochs.roots != admitted.epochs.roots {

@@ -18,7 +18,7 @@ use crate::call::{Answer, AskKey};
 use crate::editor::Editor;
 use crate::http::Access;
 use crate::lifecycle::{Calls, HeldPage};
-use crate::readiness::ReadyLanguages;
+use crate::readiness::Silent;
 use crate::session::Sessions;
 use crate::workspace::Workspace;
 
@@ -42,7 +42,7 @@ pub struct Gateway<E> {
     activity: Activity,
     workspace: Arc<Workspace>,
     asks: Asks<AskKey, Answer>,
-    ready_languages: ReadyLanguages,
+    silent: Silent,
 }
 
 #[derive(Debug, Clone)]
@@ -65,7 +65,7 @@ impl<E: Editor> Gateway<E> {
             activity: Activity::default(),
             workspace,
             asks: Asks::default(),
-            ready_languages: ReadyLanguages::default(),
+            silent: Silent::default(),
         }
     }
 
@@ -104,8 +104,8 @@ impl<E: Editor> Gateway<E> {
         &self.asks
     }
 
-    pub(crate) fn ready_languages(&self) -> &ReadyLanguages {
-        &self.ready_languages
+    pub(crate) fn silent(&self) -> &Silent {
+        &self.silent
     }
 
     fn in_force(&self) -> InForce {

@@ -123,7 +123,7 @@ impl<E: Editor> Gateway<E> {
                 let (opened, place, found) = self.open_at(uri, *position, Some(Along::Definition)).await?;
                 let found = found.and_then(|found| if let Found::Targets(raw) = found { Some(raw) } else { None });
                 let Believed { moment, answer: raw, belief } =
-                    self.believed(&opened, found, stage, || editor.definition(&place)).await?;
+                    self.believed(&opened, question, found, stage, || editor.definition(&place)).await?;
                 let few = raw.items.len() <= MAX_TARGETS_AT_ONCE;
                 let canonicalize = move |roots: &AllowedRoots, real: &dyn RealPaths| {
                     check_unmoved(&opened.document, roots, real)?;
@@ -134,7 +134,7 @@ impl<E: Editor> Gateway<E> {
             &Question::References { ref uri, position, include_declaration } => {
                 let (opened, place, _) = self.open_at(uri, position, None).await?;
                 let ask = || references(editor, &place, include_declaration);
-                let Believed { moment, answer, belief } = self.believed(&opened, None, stage, ask).await?;
+                let Believed { moment, answer, belief } = self.believed(&opened, question, None, stage, ask).await?;
                 let request = RequestKey::references(&opened.document.uri, position, include_declaration);
                 let asked = Asked { document: opened.document.clone(), position, include_declaration };
                 set(workspace, moment, request, Some(asked), move |roots, real| {
@@ -148,7 +148,7 @@ impl<E: Editor> Gateway<E> {
                 let (opened, place, found) = self.open_at(uri, *position, Some(Along::Hover)).await?;
                 let found = found.and_then(|found| if let Found::Hovers(raw) = found { Some(raw) } else { None });
                 let Believed { moment, answer: raw, belief } =
-                    self.believed(&opened, found, stage, || editor.hover(&place)).await?;
+                    self.believed(&opened, question, found, stage, || editor.hover(&place)).await?;
                 let little = raw.strings.iter().map(String::len).sum::<usize>() <= MAX_TEXT_AT_ONCE;
                 let canonicalize = move |roots: &AllowedRoots, real: &dyn RealPaths| {
                     check_unmoved(&opened.document, roots, real)?;
@@ -161,7 +161,8 @@ impl<E: Editor> Gateway<E> {
                 let found =
                     found.and_then(|found| if let Found::DocumentSymbols(raw) = found { Some(raw) } else { None });
                 let ask = || editor.document_symbols(&opened.document.editor_uri);
-                let Believed { moment, answer: raw, belief } = self.believed(&opened, found, stage, ask).await?;
+                let Believed { moment, answer: raw, belief } =
+                    self.believed(&opened, question, found, stage, ask).await?;
                 whole(workspace, moment, move |roots, real| {
                     check_unmoved(&opened.document, roots, real)?;
                     document_symbols::Answer::new(&raw, belief, &opened.document.uri)
@@ -237,7 +238,7 @@ impl<E: Editor> Gateway<E> {
         let mut ready = opened.ready || self.is_known_ready(language);
         loop {
             if language.tells && !ready {
-                self.await_ready(&document.editor_uri, language, stage).await?;
+                self.await_ready(&document.editor_uri, stage).await?;
                 ready = true;
             }
             let moment = self.moment_for(opened);
@@ -250,7 +251,7 @@ impl<E: Editor> Gateway<E> {
             .await;
             match answer {
                 Err(ToolError::NotAnalysed) if !ready => {
-                    self.await_ready(&document.editor_uri, language, stage).await?;
+                    self.await_ready(&document.editor_uri, stage).await?;
                     ready = true;
                 }
                 answer => return answer,

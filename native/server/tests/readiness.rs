@@ -11,7 +11,6 @@ use bench::{Bench, Meanwhile, settings};
 use gateway_core::epochs::Epoch;
 use gateway_core::error::ToolError;
 use gateway_core::hover::{RawHoverFragment, RawHovers};
-use gateway_core::location::RawLocations;
 use gateway_core::tools::Tool;
 use gateway_server::editor::{EditorError, Found, Readiness};
 use gateway_server::lifecycle::Calls;
@@ -32,9 +31,37 @@ fn cold() -> Arc<Bench> {
 
 /// The same, and its extension says nothing of itself.
 fn cold_and_silent() -> Arc<Bench> {
+    silent("lua")
+}
+
+/// A window whose language is this one, and nothing says whether it is ready.
+fn silent(language: &'static str) -> Arc<Bench> {
     let bench = cold();
-    bench.editor.set(|answers| answers.silent = true);
+    bench.editor.set(|answers| {
+        answers.silent = true;
+        answers.language = Some(language);
+    });
     bench
+}
+
+fn whole(count: usize) -> (usize, String) {
+    (count, summary(count, "."))
+}
+
+fn marked(count: usize) -> (usize, String) {
+    (count, summary(count, UNCONFIRMED))
+}
+
+fn summary(count: usize, end: &str) -> String {
+    match count {
+        0 => format!("Returned no references{end}"),
+        1 => format!("Returned 1 reference{end}"),
+        _ => format!("Returned {count} references{end}"),
+    }
+}
+
+async fn seconds(seconds: u64) {
+    sleep(Duration::from_secs(seconds)).await;
 }
 
 fn hovers(text: &str) -> RawHovers {
@@ -89,12 +116,10 @@ impl Bench {
         let (first, later) = counts.split_first().expect("at least one");
         self.refer_to(0..*first);
         for &count in later {
-            let uri = self.uri("a.ts");
             let editor = self.editor.clone();
             self.refer_to(0..count);
-            let next = self.editor.set(|answers| answers.references.clone()).expect("just set");
-            let next = RawLocations { uris: vec![uri], ..next };
-            let change: Meanwhile = Box::new(move |_| editor.set(|answers| answers.references = Some(next)));
+            let next = self.editor.set(|answers| answers.references.clone());
+            let change: Meanwhile = Box::new(move |_| editor.set(|answers| answers.references = next));
             self.editor.set(|answers| answers.meanwhile.push_back(change));
         }
         self.refer_to(0..*first);
@@ -145,20 +170,26 @@ async fn what_was_found_as_the_document_was_opened_is_not_asked_for_again() {
 
 #[tokio::test(start_paused = true)]
 async fn what_was_found_as_the_document_was_opened_is_not_believed_of_a_language_that_is_not_ready() {
-    for silent in [false, true] {
-        let bench = cold();
-        bench.along("a part");
-        bench.editor.set(|answers| answers.silent = silent);
-        bench.becomes(Readiness::Shown);
+    let bench = cold();
+    bench.along("a part");
+    bench.becomes(Readiness::Shown);
 
+    assert_eq!(bench.hover(0).await.as_deref(), Ok("asked by itself"));
+    assert_eq!(bench.hover(1).await.as_deref(), Ok("asked by itself"), "it has to show it each time");
+    assert!(bench.editor.set(|answers| answers.known_ready.is_empty()));
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_found_as_the_document_was_opened_counts_once_answers_have_shown_that_the_language_is_ready() {
+    let bench = cold_and_silent();
+    bench.along("went along");
+    for _ in 0..2 {
         assert_eq!(bench.hover(0).await.as_deref(), Ok("asked by itself"));
-
-        // What tells nothing of itself is known from now on.
-        let ready: &[&str] = if silent { &["typescript"] } else { &[] };
-        let expected = if silent { "a part" } else { "asked by itself" };
-        assert_eq!(bench.hover(1).await.as_deref(), Ok(expected), "silent: {silent}");
-        assert_eq!(bench.editor.set(|answers| answers.known_ready.clone()), ready);
+        seconds(60).await;
     }
+
+    assert_eq!(bench.hover(1).await.as_deref(), Ok("went along"));
+    assert_eq!(bench.editor.set(|answers| answers.known_ready.clone()), ["lua"]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -212,65 +243,165 @@ async fn a_language_that_tells_is_waited_for_again_when_it_has_started_anew() {
 async fn an_empty_answer_is_not_believed_before_the_language_has_had_its_time_and_then_says_so() {
     let bench = cold_and_silent();
     bench.refer_to([]);
-
-    assert_eq!(bench.references().await, Err(ToolError::WarmingUp));
-
-    bench.becomes(Readiness::Assumed);
-    assert_eq!(bench.references().await, Ok((0, format!("Returned no references{UNCONFIRMED}"))));
-}
-
-#[tokio::test(start_paused = true)]
-async fn an_answer_is_believed_when_it_was_the_same_half_a_second_before() {
-    let bench = cold_and_silent();
-    bench.finds_in_turn(&[0, 1, 2]);
     let begun = Instant::now();
 
-    assert_eq!(bench.references().await, Ok((2, "Returned 2 references.".to_owned())));
+    while begun.elapsed() < Duration::from_secs(58) {
+        assert_eq!(bench.references().await, Err(ToolError::WarmingUp), "after {:?}", begun.elapsed());
+    }
 
-    assert!(begun.elapsed() >= Duration::from_millis(500), "{:?}", begun.elapsed());
-    let asked = bench.asked();
-    assert_eq!(bench.references().await, Ok((2, "Returned 2 references.".to_owned())));
-    assert_eq!(bench.asked(), asked + 1, "a language that is ready is asked once");
-    bench.refer_to([]);
-    assert_eq!(bench.references().await, Ok((0, "Returned no references.".to_owned())), "and believed");
+    seconds(3).await;
+    assert_eq!(bench.references().await, Ok(marked(0)));
 }
 
 #[tokio::test(start_paused = true)]
-async fn answers_that_never_are_the_same_are_believed_when_the_language_has_had_its_time() {
+async fn an_answer_without_a_sign_is_given_at_once_and_says_so() {
     let bench = cold_and_silent();
-    bench.finds_in_turn(&[1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2]);
+    bench.refer_to(0..28);
 
+    for _ in 0..100 {
+        let begun = Instant::now();
+        assert_eq!(bench.references().await, Ok(marked(28)));
+        assert_eq!(begun.elapsed(), Duration::ZERO);
+        sleep(Duration::from_millis(100)).await;
+    }
+    assert_eq!(bench.asked(), 100);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_that_stays_the_same_is_whole_only_after_the_longest_pause_known_of_its_language() {
+    for (language, before, after) in [("lua", 59, 1), ("python", 9, 1), ("json", 0, 0)] {
+        let bench = silent(language);
+        bench.refer_to(0..28);
+        if before > 0 {
+            assert_eq!(bench.references().await, Ok(marked(28)), "{language}");
+            seconds(before).await;
+            assert_eq!(bench.references().await, Ok(marked(28)), "{language} after {before} s");
+            seconds(after).await;
+        }
+
+        assert_eq!(bench.references().await, Ok(whole(28)), "{language}");
+        bench.refer_to([]);
+        bench.gateway.bump(Epoch::Text);
+        assert_eq!(bench.references().await, Ok(whole(0)), "{language} is believed from now on");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn no_answer_shows_that_a_language_is_ready_whose_pauses_grow_with_the_project() {
+    for language in ["rust", "c", "cpp"] {
+        let bench = silent(language);
+        bench.refer_to(0..28);
+        for _ in 0..10 {
+            assert_eq!(bench.references().await, Ok(marked(28)), "{language}");
+            seconds(60).await;
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_that_has_become_another_has_to_stay_for_as_long_again() {
+    let bench = cold_and_silent();
+    bench.finds_in_turn(&[18, 18, 93]);
+
+    assert_eq!(bench.references().await, Ok(marked(18)));
+    seconds(50).await;
+    assert_eq!(bench.references().await, Ok(marked(93)));
+    seconds(50).await;
+    assert_eq!(bench.references().await, Ok(marked(93)));
+    seconds(10).await;
+    assert_eq!(bench.references().await, Ok(whole(93)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_language_that_has_found_something_may_find_nothing_elsewhere_and_says_so() {
+    let bench = cold_and_silent();
+    bench.along("a text");
+    bench.refer_to([]);
     assert_eq!(bench.references().await, Err(ToolError::WarmingUp));
 
-    bench.becomes(Readiness::Assumed);
-    let (_, summary) = bench.references().await.expect("an answer");
-    assert!(summary.ends_with(UNCONFIRMED), "{summary}");
+    assert!(bench.hover(0).await.is_ok());
+
+    assert_eq!(bench.references().await, Ok(marked(0)));
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_was_asked_before_a_language_has_shown_that_it_is_ready_is_asked_again() {
+async fn a_cursor_stays_good_when_its_set_turns_out_to_be_whole() {
     let bench = cold_and_silent();
-    bench.refer_to([1]);
-    let uri = bench.uri("a.ts");
-    let editor = bench.editor.clone();
-    let change: Meanwhile = Box::new(move |_| {
-        editor.set(|answers| {
-            answers.readiness.send_replace(Some(Readiness::Shown));
-            // What is on its way is still the part; the next answer is the whole.
-            let whole =
-                answers.references.clone().map(|part| RawLocations { items: [&part.items[..]; 3].concat(), ..part });
-            answers.references = whole.map(|mut whole| {
-                for (line, item) in (0..).zip(&mut whole.items) {
-                    item.range = bench::on_line(line);
-                }
-                RawLocations { uris: vec![uri], ..whole }
-            });
-        });
-    });
-    bench.editor.set(|answers| answers.meanwhile.push_back(change));
+    bench.refer_to(0..28);
+    let position = json!({ "line": 0, "character": 0 });
+    let page = async |cursor: &Value| {
+        let uri = bench.uri("a.ts");
+        let arguments =
+            json!({ "uri": uri, "position": position, "includeDeclaration": true, "pageSize": 20, "cursor": cursor });
+        bench.call(Tool::References, arguments).await.expect("a page")
+    };
+    let first = page(&Value::Null).await;
+    seconds(60).await;
+    assert_eq!(bench.references().await, Ok(whole(28)));
 
-    assert_eq!(bench.references().await, Ok((3, "Returned 3 references.".to_owned())));
-    assert_eq!(bench.asked(), 2);
+    assert_eq!(page(&first["nextCursor"]).await["summary"], "Returned 8 references.");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_language_that_no_longer_finds_what_it_found_in_the_same_files_is_loading_again() {
+    let bench = cold_and_silent();
+    bench.refer_to(0..28);
+    assert_eq!(bench.references().await, Ok(marked(28)));
+    bench.refer_to([]);
+    assert_eq!(bench.references().await, Err(ToolError::WarmingUp), "before it was ready");
+
+    let bench = cold_and_silent();
+    bench.refer_to(0..28);
+    assert_eq!(bench.references().await, Ok(marked(28)));
+    seconds(60).await;
+    assert_eq!(bench.references().await, Ok(whole(28)));
+
+    bench.refer_to([]);
+    assert_eq!(bench.references().await, Err(ToolError::WarmingUp), "after");
+    bench.refer_to(0..20);
+    seconds(1).await;
+    assert_eq!(bench.references().await, Ok(marked(20)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_no_longer_is_in_files_that_have_changed_has_gone() {
+    let bench = cold_and_silent();
+    bench.refer_to(0..28);
+    assert_eq!(bench.references().await, Ok(marked(28)));
+
+    bench.refer_to([]);
+    bench.gateway.bump(Epoch::Text);
+    assert_eq!(bench.references().await, Ok(marked(0)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_answers_have_shown_of_a_language_is_void_once_it_gives_signs() {
+    let bench = cold_and_silent();
+    bench.refer_to(0..28);
+    assert_eq!(bench.references().await, Ok(marked(28)));
+    seconds(60).await;
+    assert_eq!(bench.references().await, Ok(whole(28)));
+
+    bench.editor.set(|answers| answers.silent = false);
+    assert_eq!(bench.references().await, Err(ToolError::WarmingUp), "it tells that it is loading");
+
+    // Its server has ended, and with it the sign.
+    bench.editor.set(|answers| answers.silent = true);
+    bench.becomes(Readiness::Assumed);
+    seconds(10).await;
+    bench.gateway.bump(Epoch::Text);
+    assert_eq!(bench.references().await, Ok(marked(28)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_language_that_tells_and_never_becomes_ready_is_warming_up_however_long_it_takes() {
+    let bench = cold();
+    bench.refer_to([1]);
+    let begun = Instant::now();
+    while begun.elapsed() < Duration::from_secs(200) {
+        assert_eq!(bench.references().await, Err(ToolError::WarmingUp), "after {:?}", begun.elapsed());
+    }
+    assert_eq!(bench.asked(), 0);
 }
 
 #[tokio::test(start_paused = true)]
@@ -282,7 +413,7 @@ async fn a_provider_that_fails_while_its_language_starts_is_asked_again() {
 
     assert_eq!(definition().await, Err(ToolError::WarmingUp));
 
-    bench.becomes(Readiness::Assumed);
+    seconds(60).await;
     assert_eq!(definition().await, Err(ToolError::ProviderFailed));
 }
 
@@ -306,6 +437,33 @@ async fn questions_about_the_whole_workspace_wait_for_its_languages() {
         let page = bench.call(tool, arguments).await.expect("a page");
         assert_eq!(page["summary"], expected);
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_that_has_waited_for_a_language_says_so_even_if_that_is_ready_when_its_time_is_over() {
+    let bench = cold();
+    bench.refer_to([1]);
+    bench.editor.set(|answers| answers.permits = Some(Arc::new(Semaphore::new(0))));
+    let waiting = tokio::spawn({
+        let bench = Arc::clone(&bench);
+        async move { bench.references().await }
+    });
+    seconds(1).await;
+    bench.becomes(Readiness::Shown);
+
+    assert_eq!(waiting.await.expect("no panic"), Err(ToolError::WarmingUp));
+    assert_eq!(bench.references().await, Err(TIMEOUT));
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_language_without_a_sign_has_published_does_not_show_that_it_knows_the_workspace() {
+    let bench = cold_and_silent();
+    bench.name([1]);
+    bench.becomes(Readiness::Shown);
+
+    let page = bench.call(Tool::WorkspaceSymbols, json!({ "query": "f" })).await.expect("a page");
+
+    assert_eq!(page["summary"], format!("Returned 1 workspace symbol{UNCONFIRMED}"));
 }
 
 #[tokio::test(start_paused = true)]

@@ -48,6 +48,8 @@ pub(crate) struct Answers {
     pub(crate) readiness: watch::Sender<Option<Readiness>>,
     /// Whether the language's extension tells nothing of itself.
     pub(crate) silent: bool,
+    /// The language of every document; TypeScript if it is not set.
+    pub(crate) language: Option<&'static str>,
     /// Whether the language's extension shows that it is ready as soon as a document is opened.
     pub(crate) ready_at_once: bool,
     /// What comes with a document as the answer to the question that went along.
@@ -64,7 +66,7 @@ pub(crate) struct Answers {
 
 impl Answers {
     fn language(&self) -> Language {
-        Language { id: "typescript".to_owned(), tells: !self.silent }
+        Language { id: self.language.unwrap_or("typescript").to_owned(), tells: !self.silent }
     }
 }
 

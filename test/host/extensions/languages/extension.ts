@@ -15,16 +15,24 @@ export interface Server {
 const clients: LanguageClient[] = [];
 
 export async function activate(): Promise<void> {
-  const servers = vscode.workspace.getConfiguration("gatewayLanguages").get<readonly Server[]>("servers", []);
-  for (const { language, command, args, initializationOptions } of servers) {
-    const client = new LanguageClient(
-      language,
-      { command, args: [...args] },
-      { documentSelector: [{ scheme: "file", language }], initializationOptions },
-    );
-    clients.push(client);
+  for (const client of clientsOfSettings()) {
     await client.start();
   }
+}
+
+/** A client for each server that the settings name, not started yet. */
+export function clientsOfSettings(): readonly LanguageClient[] {
+  const servers = vscode.workspace.getConfiguration("gatewayLanguages").get<readonly Server[]>("servers", []);
+  for (const { language, command, args, initializationOptions } of servers) {
+    clients.push(
+      new LanguageClient(
+        language,
+        { command, args: [...args] },
+        { documentSelector: [{ scheme: "file", language }], initializationOptions },
+      ),
+    );
+  }
+  return clients;
 }
 
 export async function deactivate(): Promise<void> {
