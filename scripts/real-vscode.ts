@@ -26,7 +26,7 @@ export interface Options {
   readonly fresh?: true;
 }
 
-/** Settings under which nothing unasked-for shows itself. */
+/** Settings under which nothing unasked-for shows itself or is downloaded. */
 export const QUIET_SETTINGS = {
   "security.workspace.trust.enabled": false,
   "telemetry.telemetryLevel": "off",
@@ -35,6 +35,8 @@ export const QUIET_SETTINGS = {
   "chat.disableAIFeatures": true,
   "workbench.secondarySideBar.defaultVisibility": "hidden",
   "git.openRepositoryInParentFolders": "never",
+  // Otherwise each window has npm look for the types of packages.
+  "js/ts.tsserver.automaticTypeAcquisition.enabled": false,
   // In a browser the default is to save by itself after a while; on the desktop it is this.
   "files.autoSave": "off",
 };
