@@ -19,4 +19,5 @@ pub mod redact;
 mod rpc;
 pub mod serve;
 pub mod session;
+pub mod watch;
 mod workspace;

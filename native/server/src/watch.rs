@@ -1,0 +1,239 @@
+//! Knows at any moment which files under the roots have changed, so that an answer can be about the files after every write
+//! that has ended. Steps 1 to 4 and 10 of the way to read one's own writes.
+//!
+//! On Linux the kernel queues an event before the call that writes returns. So whoever reads the queue until it is empty
+//! has learned of every write that had ended before: no event is waited for. Folders that cannot be watched are swept
+//! instead: each of their files is looked at. On other systems that is the only way so far.
+//!
+//! Not noticed are writes through a memory map before the file is closed, writes to a watched file by a name outside the
+//! roots (a hard link, a second mount), what becomes visible or hidden because something is mounted below a root, and, in
+//! folders that are swept, what another machine has written and this one does not see yet.
+
+mod ignore;
+mod log;
+mod queue;
+mod stamp;
+mod tree;
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
+use std::thread;
+
+pub use ignore::Ignore;
+pub use stamp::FileState;
+use tree::Tree;
+
+/// How many files [`Watch::catch_up`] looks at by itself; some milliseconds at most.
+const QUICK: usize = 256;
+/// How many files are looked at before somebody else gets a turn.
+const STEP: usize = 2048;
+
+/// The bounds of a watch.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// How many folders are watched; and at most half as many as the system lets a user watch, for other programs need
+    /// some. Folders beyond that are swept.
+    pub most_watches: usize,
+    /// How many files are remembered, at some 170 bytes each. Of folders with files beyond that, only events tell what
+    /// changes; after events were lost, the answer is [`Changed::Many`].
+    pub most_files: usize,
+    /// How many changes are remembered. Whoever is further behind gets [`Changed::Many`].
+    pub most_changes: usize,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { most_watches: 65_536, most_files: 500_000, most_changes: 8_192 }
+    }
+}
+
+/// What has changed since a caller last knew.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Changes {
+    /// The number to ask with the next time. It grows with all that happens, also with a file that has come and gone, which
+    /// is not among the changes: an answer found meanwhile may still name it.
+    pub sequence: u64,
+    /// The paths.
+    pub changed: Changed,
+}
+
+/// Which paths have changed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Changed {
+    /// These, by their order as bytes, each once.
+    These(Vec<Change>),
+    /// More than are remembered; any path may have changed.
+    Many,
+}
+
+/// A path that is not as the caller last knew it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Change {
+    /// Its real path: under a root, with no link on the way. A link is told by its own path; where it leads, by that of the
+    /// target, if that is under a root.
+    pub path: PathBuf,
+    /// How it differs. A rename deletes one path and creates another.
+    pub kind: Kind,
+}
+
+/// How a path differs. Folders are told as well: when they come and go, and when their attributes change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// It was not there.
+    Created,
+    /// It was there, and was written, replaced, or given other attributes.
+    Changed,
+    /// It is not there any more. Of a folder, what was in it is told path by path as well.
+    Deleted,
+}
+
+/// Why the changes cannot be told at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Behind {
+    /// The roots have not been walked yet.
+    NotReady,
+    /// Folders have to be swept, or too much has happened: [`Watch::catch_up_blocking`] tells.
+    Slow,
+}
+
+/// Why a folder is swept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Cause {
+    /// The system, or the bound of this watch, allows no more watches.
+    OutOfWatches,
+    /// Its file system is written to from elsewhere: a network's, or one in user space.
+    FileSystem,
+    /// The folder is watched under another name, where it is mounted as well.
+    TwoNames,
+    /// The system has refused to watch or to list it.
+    Refused,
+    /// The system watches nothing for this process.
+    NoQueue,
+}
+
+/// How well the roots are watched.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Status {
+    /// How many folders are watched.
+    pub watched: usize,
+    /// How many files are remembered.
+    pub files: usize,
+    /// Folders that are swept for every answer, by cause. While there are any, [`Watch::catch_up`] is [`Behind::Slow`].
+    pub swept: Vec<Swept>,
+    /// How many folders may not be listed. Nothing in them is known, and they are not swept.
+    pub unreadable: usize,
+    /// How many folders hold files beyond [`Options::most_files`].
+    pub overfull: usize,
+}
+
+/// Folders that are swept for one cause.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Swept {
+    /// The cause.
+    pub cause: Cause,
+    /// How many there are.
+    pub folders: usize,
+    /// The first of them.
+    pub example: PathBuf,
+}
+
+/// A watch of all files under some roots. It may be shared between threads.
+#[derive(Debug)]
+pub struct Watch {
+    tree: Mutex<Tree>,
+    is_ready: AtomicBool,
+    /// How many threads are in calls that may take long.
+    at_work: AtomicUsize,
+}
+
+impl Watch {
+    /// A watch of nothing yet.
+    pub fn new(options: &Options) -> Self {
+        Self { tree: Mutex::new(Tree::new(options)), is_ready: AtomicBool::new(false), at_work: AtomicUsize::new(0) }
+    }
+
+    /// Watches these folders, given by their real paths, and no others any more; a root that stays is not walked again.
+    /// Blocks until they were walked, which takes about a second for 100,000 files; until then [`Watch::catch_up`] is
+    /// [`Behind::NotReady`]. What is found in new roots is no change. A root that does not exist is watched once it does.
+    pub fn set_roots(&self, roots: Vec<PathBuf>, ignore: Ignore) {
+        {
+            let _at_work = AtWork::begin(&self.at_work);
+            let mut tree = self.tree();
+            tree.set_scope(roots, ignore);
+            self.is_ready.store(false, Ordering::Release);
+        }
+        drop(self.work_off(false));
+    }
+
+    /// What has changed since the sequence number, by all writes that had ended when this was called; 0 is the number
+    /// before everything. It never waits for a long call of another thread. While nothing was written it costs about a
+    /// microsecond and one for each root; else some for each path that was written, and all that is in it for each new
+    /// folder.
+    pub fn catch_up(&self, since: u64) -> Result<Changes, Behind> {
+        let behind = || if self.is_ready.load(Ordering::Acquire) { Behind::Slow } else { Behind::NotReady };
+        let mut tree = match self.tree.try_lock() {
+            Ok(tree) => tree,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) if self.at_work.load(Ordering::Acquire) > 0 => return Err(behind()),
+            Err(TryLockError::WouldBlock) => self.tree(),
+        };
+        if tree.has_swept() || !self.is_ready.load(Ordering::Acquire) {
+            return Err(behind());
+        }
+        tree.read_queue();
+        // A look may show that more folders have to be swept; these were swept by it.
+        if tree.look(QUICK) { Ok(tree.log.since(since)) } else { Err(Behind::Slow) }
+    }
+
+    /// As [`Watch::catch_up`], and does all that it takes: sweeps folders that are not watched, and whatever was left to
+    /// do. Blocks for as long as the disks like. Fails only if no roots were ever set.
+    pub fn catch_up_blocking(&self, since: u64) -> Result<Changes, Behind> {
+        let tree = self.work_off(true);
+        if tree.has_roots() { Ok(tree.log.since(since)) } else { Err(Behind::NotReady) }
+    }
+
+    /// How well the roots are watched now. Waits for other threads, and takes some milliseconds if there are many folders.
+    pub fn status(&self) -> Status {
+        self.tree().status()
+    }
+
+    fn work_off(&self, sweeps: bool) -> MutexGuard<'_, Tree> {
+        let _at_work = AtWork::begin(&self.at_work);
+        if sweeps {
+            self.tree().sweep();
+        }
+        loop {
+            let mut tree = self.tree();
+            // The queue is read again and again, so that it does not overflow meanwhile.
+            tree.read_queue();
+            if tree.look(STEP) {
+                self.is_ready.store(tree.has_roots(), Ordering::Release);
+                return tree;
+            }
+            drop(tree);
+            thread::yield_now();
+        }
+    }
+
+    fn tree(&self) -> MutexGuard<'_, Tree> {
+        // A panic would leave at worst a folder unknown, which the next look at it finds to be new.
+        self.tree.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Counts a thread for as long as it lives.
+struct AtWork<'a>(&'a AtomicUsize);
+
+impl<'a> AtWork<'a> {
+    fn begin(count: &'a AtomicUsize) -> Self {
+        count.fetch_add(1, Ordering::AcqRel);
+        Self(count)
+    }
+}
+
+impl Drop for AtWork<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::AcqRel);
+    }
+}

@@ -1,0 +1,163 @@
+//! Which paths under the roots count as changed, and which folders are not looked into (D22).
+
+use std::path::{Path, PathBuf};
+
+use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+
+/// Globs, relative to each root, of what does not count: `*` and `?` stay within one name, `**` crosses folders, `{a,b}` and
+/// `[a-z]` are choices, and `x/**` matches the folder `x` as well as all that it holds. Dot files match like all others.
+#[derive(Debug, Clone, Default)]
+pub struct Ignore {
+    patterns: Vec<String>,
+    paths: GlobSet,
+    /// What matches these is ignored with all that it could hold.
+    folders: GlobSet,
+    unreadable: Vec<String>,
+}
+
+impl Ignore {
+    /// The patterns as they stand in the settings. One that is no glob ignores nothing, and is told by
+    /// [`Ignore::unreadable`].
+    pub fn new(patterns: &[String]) -> Self {
+        let (mut paths, mut folders) = (GlobSetBuilder::new(), GlobSetBuilder::new());
+        let mut unreadable = Vec::new();
+        for pattern in patterns {
+            let glob = |pattern: &str| GlobBuilder::new(pattern).literal_separator(true).build();
+            let whole = pattern.strip_suffix("/**").map(glob).transpose();
+            match (glob(pattern), whole) {
+                (Ok(each), Ok(whole)) => {
+                    if whole.is_some() || pattern == "**" {
+                        folders.add(each.clone());
+                    }
+                    if let Some(whole) = whole {
+                        folders.add(whole.clone());
+                        paths.add(whole);
+                    }
+                    paths.add(each);
+                }
+                _ => unreadable.push(pattern.clone()),
+            }
+        }
+        // A set can only be too large to build. Then nothing is ignored: too much counts, which is safe.
+        match (paths.build(), folders.build()) {
+            (Ok(paths), Ok(folders)) => Self { patterns: patterns.to_vec(), paths, folders, unreadable },
+            _ => Self { unreadable: patterns.to_vec(), ..Self::default() },
+        }
+    }
+
+    /// The patterns that could not be read as globs.
+    pub fn unreadable(&self) -> &[String] {
+        &self.unreadable
+    }
+}
+
+impl PartialEq for Ignore {
+    fn eq(&self, other: &Self) -> bool {
+        self.patterns == other.patterns
+    }
+}
+
+/// The roots, and what is ignored under each.
+#[derive(Debug, Default)]
+pub(super) struct Scope {
+    pub(super) roots: Vec<PathBuf>,
+    pub(super) ignore: Ignore,
+}
+
+impl Scope {
+    /// Whether a change of this path is told: it is a root, or lies under one relative to which no pattern ignores it.
+    pub(super) fn counts(&self, path: &Path) -> bool {
+        self.is_in_a_root(path, &self.ignore.paths)
+    }
+
+    /// Whether something in this folder may count.
+    pub(super) fn enters(&self, folder: &Path) -> bool {
+        self.is_in_a_root(folder, &self.ignore.folders)
+    }
+
+    fn is_in_a_root(&self, path: &Path, unless: &GlobSet) -> bool {
+        let mut inside = self.roots.iter().filter_map(|root| path.strip_prefix(root).ok());
+        inside.any(|relative| relative.as_os_str().is_empty() || !unless.is_match(relative))
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    const DEFAULTS: [&str; 9] = [
+        "**/.git/**",
+        "**/*.log",
+        "**/node_modules/.cache/**",
+        "**/.cache/clangd/**",
+        "**/dist/**",
+        "**/out/**",
+        "**/build/**",
+        "**/target/**",
+        "**/__pycache__/**",
+    ];
+
+    fn scope(roots: &[&str], patterns: &[&str]) -> Scope {
+        let patterns: Vec<String> = patterns.iter().map(ToString::to_string).collect();
+        Scope { roots: roots.iter().map(PathBuf::from).collect(), ignore: Ignore::new(&patterns) }
+    }
+
+    #[test]
+    fn by_default_gits_own_files_logs_caches_and_build_outputs_do_not_count() {
+        let scope = scope(&["/w"], &DEFAULTS);
+        for path in [
+            "/w/.git/HEAD",
+            "/w/.git",
+            "/w/packages/a/.git/index",
+            "/w/npm.log",
+            "/w/deep/.hidden.log",
+            "/w/node_modules/.cache/x/.y",
+            "/w/dist/main.js",
+            "/w/dist",
+            "/w/a/out/.tsbuildinfo",
+            "/w/native/target/debug/x",
+            "/w/src/__pycache__/m.pyc",
+            "/",
+            "/other",
+            "/ww/a",
+        ] {
+            assert!(!scope.counts(Path::new(path)), "{path}");
+        }
+        for path in [
+            "/w",
+            "/w/src/main.ts",
+            "/w/.gitignore",
+            "/w/.github/workflows/ci.yml",
+            "/w/node_modules/a/index.d.ts",
+            "/w/distribution/a.ts",
+            "/w/logs",
+        ] {
+            assert!(scope.counts(Path::new(path)), "{path}");
+        }
+    }
+
+    #[test]
+    fn a_folder_is_entered_unless_all_in_it_is_ignored() {
+        let scope = scope(&["/w", "/w/build/generated"], &DEFAULTS);
+        for folder in ["/w/.git", "/w/.git/objects", "/w/a/build", "/w/build", "/w/node_modules/.cache"] {
+            assert!(!scope.enters(Path::new(folder)), "{folder}");
+        }
+        for folder in ["/w", "/w/node_modules", "/w/old.log", "/w/build/generated", "/w/build/generated/a"] {
+            assert!(scope.enters(Path::new(folder)), "{folder}");
+        }
+        assert!(scope.counts(Path::new("/w/build/generated/api.ts")));
+        assert!(!scope.counts(Path::new("/w/build/other.ts")));
+    }
+
+    #[test]
+    fn a_star_stays_within_a_name_and_an_unreadable_pattern_ignores_nothing() {
+        let scope = scope(&["/w"], &["*.txt", "{a,b}/?.c", "[", "["]);
+        assert!(!scope.counts(Path::new("/w/x.txt")));
+        assert!(scope.counts(Path::new("/w/x/x.txt")));
+        assert!(!scope.counts(Path::new("/w/b/x.c")));
+        assert!(scope.counts(Path::new("/w/b/xy.c")));
+        assert!(scope.counts(Path::new("/w/[")));
+        assert_eq!(scope.ignore.unreadable(), ["[", "["]);
+        assert!(!super::tests::scope(&["/w"], &["**"]).enters(Path::new("/w/a")));
+    }
+}
