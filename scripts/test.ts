@@ -2,7 +2,6 @@
 // `npm run test:<layer>`: one layer. `-- FILE` picks test files, `-- --grep TEXT` tests, by a part of their name.
 
 import { globSync } from "node:fs";
-import { availableParallelism } from "node:os";
 import { parseArgs } from "node:util";
 import { buildAddon } from "./addon.ts";
 import { bundleExtension } from "./bundle.ts";
@@ -24,6 +23,8 @@ const MORE_SEEDS = 3;
 /** How long each fuzz target runs in `npm run test:all`. */
 const FUZZ_SECONDS = 120;
 
+const FILES_AT_ONCE = 2;
+
 /** What is to be run of a layer. */
 interface Selection {
   /** Only files whose path contains one of these texts. */
@@ -34,7 +35,7 @@ interface Selection {
 
 const EVERYTHING: Selection = { files: [], grep: undefined };
 
-/** The folders in `test` whose files belong to a layer, named as the layer but for one. */
+/** The folders in `test` whose files belong to a layer. */
 const FOLDERS = {
   /** Plain Node: neither the addon nor an editor. */
   plain: ["extension", "scripts", "view"],
@@ -80,6 +81,11 @@ await command(async () => {
     const known = [...Object.keys(LAYERS), ...Object.keys(TIERS)].join(", ");
     throw new Failure(`There is no layer ${JSON.stringify(name)}: use one of ${known}.`);
   }
+  if (layer === undefined && (files.length > 0 || values.grep !== undefined)) {
+    throw new Failure(
+      `Files and --grep are for one layer: use npm run test:<layer>, one of ${Object.keys(LAYERS).join(", ")}.`,
+    );
+  }
   if (name === "all") {
     process.env["GATEWAY_COLD_STARTS"] = "5";
   }
@@ -93,13 +99,10 @@ await command(async () => {
  */
 async function whole(): Promise<Tally[]> {
   const installed = prepare(RealVsCode.install());
-  const [checked, plain, compiled] = await Promise.all([
-    checks("full"),
-    nodeTests(["plain"], EVERYTHING),
-    prepare(buildAddon("dev").then(() => packVsix("dev"))),
-  ]);
+  // One of the checks compiles the addon.
+  const [checked, plain] = await Promise.all([checks("full"), nodeTests(["plain"], EVERYTHING)]);
   const core = await runCargoTests({});
-  const unprepared = compiled ?? (await installed);
+  const unprepared = (await prepare(packVsix("dev"))) ?? (await installed);
   return [checked, plain, core, unprepared ?? (await nodeTests(["host", "clients", "native"], EVERYTHING))];
 }
 
@@ -135,7 +138,7 @@ function nodeTests(layers: readonly NodeLayer[], { files, grep }: Selection): Pr
   const folders = layers.flatMap((layer) => FOLDERS[layer]);
   const all = folders.flatMap((folder) => globSync(`test/${folder}/**/*.test.ts`, { cwd: root }).sort());
   const picked = all.filter((file) => files.length === 0 || files.some((part) => file.includes(part)));
-  return runNodeTests({ files: picked, grep, concurrency: Math.min(2, availableParallelism()), layerOf });
+  return runNodeTests({ files: picked, grep, concurrency: FILES_AT_ONCE, layerOf });
 }
 
 function layerOf(file: string): string {
