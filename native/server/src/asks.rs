@@ -2,7 +2,7 @@
 //! is over leaves it running, and the next identical one joins it, or finds its answer.
 
 use std::future::Future;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -50,34 +50,17 @@ impl<T> Drop for Ask<T> {
 
 /// What an ask is doing, for those whose time is over before it is answered.
 #[derive(Debug, Default)]
-pub(crate) struct Stage(Mutex<WarmingUp>);
-
-#[derive(Debug, Clone, Copy, Default)]
-enum WarmingUp {
-    #[default]
-    Never,
-    Now,
-    Until(Instant),
-}
+pub(crate) struct Stage(AtomicBool);
 
 impl Stage {
     /// Says whether the ask waits for a language to be ready (D28).
     pub(crate) fn set_warming_up(&self, warming_up: bool) {
-        *self.warming_up() = if warming_up { WarmingUp::Now } else { WarmingUp::Until(Instant::now()) };
+        self.0.store(warming_up, Ordering::Relaxed);
     }
 
-    /// Whether the ask has waited for a language to be ready at any time in this last while. One that has just become ready
-    /// may need some time for its first answer.
-    pub(crate) fn is_warming_up(&self, last: Duration) -> bool {
-        match *self.warming_up() {
-            WarmingUp::Never => false,
-            WarmingUp::Now => true,
-            WarmingUp::Until(end) => end.elapsed() < last,
-        }
-    }
-
-    fn warming_up(&self) -> MutexGuard<'_, WarmingUp> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Whether the ask waits for a language to be ready.
+    pub(crate) fn is_warming_up(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
     }
 }
 
@@ -172,7 +155,7 @@ impl<T: Send + Sync + 'static> Ask<T> {
         let (still_waiting, doing) = (Arc::clone(&waiting), Arc::clone(&stage));
         let task = tokio::spawn(async move {
             let result = timeout(LONGEST_ASK, asking).await.unwrap_or_else(|_| {
-                Err(if doing.is_warming_up(Duration::ZERO) {
+                Err(if doing.is_warming_up() {
                     ToolError::WarmingUp
                 } else {
                     ToolError::Timeout { limit: LONGEST_ASK }

@@ -73,9 +73,7 @@ impl<E: Editor> Gateway<E> {
         let stage = OnceLock::new();
         match timeout(limit, self.answer_untimed(tool, arguments, envelope_bytes, &stage)).await {
             Ok(answer) => answer,
-            Err(_) if stage.get().is_some_and(|stage: &Arc<Stage>| stage.is_warming_up(limit)) => {
-                Err(ToolError::WarmingUp)
-            }
+            Err(_) if stage.get().is_some_and(|stage: &Arc<Stage>| stage.is_warming_up()) => Err(ToolError::WarmingUp),
             Err(_) => Err(ToolError::Timeout { limit }),
         }
     }
