@@ -134,11 +134,16 @@ async function checks(scope: CheckScope): Promise<Tally> {
   return { ...emptyTally(), failures: failures.map((failure) => `FAIL npm run check: ${failure}`) };
 }
 
-function nodeTests(layers: readonly NodeLayer[], { files, grep }: Selection): Promise<Tally> {
+async function nodeTests(layers: readonly NodeLayer[], { files, grep }: Selection): Promise<Tally> {
   const folders = layers.flatMap((layer) => FOLDERS[layer]);
   const all = folders.flatMap((folder) => globSync(`test/${folder}/**/*.test.ts`, { cwd: root }).sort());
   const picked = all.filter((file) => files.length === 0 || files.some((part) => file.includes(part)));
-  return runNodeTests({ files: picked, grep, concurrency: FILES_AT_ONCE, layerOf });
+  const tally = await runNodeTests({ files: picked, grep, concurrency: FILES_AT_ONCE, layerOf });
+  const empty = layers.filter((layer) => !picked.some((file) => layerOf(file) === layer));
+  return {
+    ...tally,
+    failures: [...tally.failures, ...empty.map((layer) => `FAIL No test of the layer ${layer} ran.`)],
+  };
 }
 
 function layerOf(file: string): string {
