@@ -37,6 +37,9 @@ export async function runCargoTests({ grep, cases, seed }: Options): Promise<Tal
   if (code !== 0 && failures.length === 0) {
     failures.push(`FAIL cargo test, before its tests could run\n${stderr.trimEnd()}`);
   }
+  if (outcomes.length === 0 && failures.length === 0) {
+    failures.push("FAIL No test of the layer core ran.");
+  }
   failures.forEach(say);
   return { ...emptyTally(), passed: outcomes.length - broken.length, failures, times: times(stdout, stderr) };
 }

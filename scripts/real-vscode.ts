@@ -26,7 +26,7 @@ export interface Options {
   readonly fresh?: true;
 }
 
-/** Settings under which nothing unasked-for shows itself. */
+/** Settings under which nothing unasked-for shows itself or is downloaded. */
 export const QUIET_SETTINGS = {
   "security.workspace.trust.enabled": false,
   "telemetry.telemetryLevel": "off",
@@ -35,6 +35,8 @@ export const QUIET_SETTINGS = {
   "chat.disableAIFeatures": true,
   "workbench.secondarySideBar.defaultVisibility": "hidden",
   "git.openRepositoryInParentFolders": "never",
+  // Otherwise each window has npm look for the types of packages.
+  "js/ts.tsserver.automaticTypeAcquisition.enabled": false,
   // In a browser the default is to save by itself after a while; on the desktop it is this.
   "files.autoSave": "off",
 };
@@ -86,8 +88,14 @@ export class RealVsCode {
     this.#person = person;
   }
 
-  static async start({ extensions, settings = {}, fresh }: Options): Promise<RealVsCode> {
+  /** Installs what is missing of the editor and of the browser. */
+  static async install(): Promise<{ files: CodeServerFiles; executablePath: string }> {
     const [files, executablePath] = await Promise.all([codeServer(), chromiumBinary()]);
+    return { files, executablePath };
+  }
+
+  static async start({ extensions, settings = {}, fresh }: Options): Promise<RealVsCode> {
+    const { files, executablePath } = await RealVsCode.install();
     const folder = mkdtempSync(join(tmpdir(), "gateway-vscode-"));
     for (const file of ["User/settings.json", "Machine/settings.json"]) {
       mkdirSync(join(folder, "data", dirname(file)), { recursive: true });

@@ -32,10 +32,16 @@ await command(async () => {
   const folder = existingFolder(positionals[0] ?? EXAMPLE);
   const subject = pickSubject(folder);
   const mistakes = positionals[0] === undefined ? join(folder, "src", "mistakes.ts") : subject.declaration.file;
-  const { file } = await packVsix("dev");
-  const extensions = [file, await packHandover()];
+  const isOnDesktop = DesktopVsCode.isUsable();
+  // An editor that has to be installed comes while the addon is compiled.
+  const [{ file }, handover] = await Promise.all([
+    packVsix("dev"),
+    packHandover(),
+    isOnDesktop ? undefined : RealVsCode.install(),
+  ]);
+  const extensions = [file, handover];
   const editor = await step("Starting VS Code", async () =>
-    DesktopVsCode.isUsable() ? DesktopVsCode.start({ extensions }) : RealVsCode.start({ extensions }),
+    isOnDesktop ? DesktopVsCode.start({ extensions }) : RealVsCode.start({ extensions }),
   );
   stopOnSignals(editor, 0);
   try {

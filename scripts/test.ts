@@ -2,18 +2,16 @@
 // `npm run test:<layer>`: one layer. `-- FILE` picks test files, `-- --grep TEXT` tests, by a part of their name.
 
 import { globSync } from "node:fs";
-import { availableParallelism } from "node:os";
 import { parseArgs } from "node:util";
 import { buildAddon } from "./addon.ts";
 import { bundleExtension } from "./bundle.ts";
 import { runCargoTests } from "./cargo-tests.ts";
 import { type CheckScope, runChecks } from "./checks.ts";
-import { codeServer } from "./code-server.ts";
 import { buildFuzzTargets, runFuzzTargets } from "./fuzzing.ts";
 import { root } from "./layout.ts";
 import { runNodeTests } from "./node-tests.ts";
 import { command, Failure, say } from "./progress.mjs";
-import { chromiumBinary } from "./system-packages.ts";
+import { RealVsCode } from "./real-vscode.ts";
 import { emptyTally, printTally, type Tally } from "./tally.ts";
 import { packVsix } from "./vsix.ts";
 
@@ -25,6 +23,8 @@ const MORE_SEEDS = 3;
 /** How long each fuzz target runs in `npm run test:all`. */
 const FUZZ_SECONDS = 120;
 
+const FILES_AT_ONCE = 2;
+
 /** What is to be run of a layer. */
 interface Selection {
   /** Only files whose path contains one of these texts. */
@@ -35,7 +35,7 @@ interface Selection {
 
 const EVERYTHING: Selection = { files: [], grep: undefined };
 
-/** The folders in `test` whose files belong to a layer, named as the layer but for one. */
+/** The folders in `test` whose files belong to a layer. */
 const FOLDERS = {
   /** Plain Node: neither the addon nor an editor. */
   plain: ["extension", "scripts", "view"],
@@ -67,6 +67,7 @@ const TIERS: Readonly<Record<string, () => Promise<Tally[]>>> = {
     await runCargoTests({ cases: MANY_CASES }),
     ...(await moreSeeds()),
     (await prepare(buildFuzzTargets())) ?? (await runFuzzTargets(FUZZ_SECONDS)),
+    (await prepare(packVsix("release"))) ?? emptyTally(),
   ],
 };
 
@@ -80,6 +81,11 @@ await command(async () => {
     const known = [...Object.keys(LAYERS), ...Object.keys(TIERS)].join(", ");
     throw new Failure(`There is no layer ${JSON.stringify(name)}: use one of ${known}.`);
   }
+  if (layer === undefined && (files.length > 0 || values.grep !== undefined)) {
+    throw new Failure(
+      `Files and --grep are for one layer: use npm run test:<layer>, one of ${Object.keys(LAYERS).join(", ")}.`,
+    );
+  }
   if (name === "all") {
     process.env["GATEWAY_COLD_STARTS"] = "5";
   }
@@ -92,14 +98,11 @@ await command(async () => {
  * rest needs are at work. Then everything that runs the product, two files at a time: nothing there measures time.
  */
 async function whole(): Promise<Tally[]> {
-  const downloads = prepare(codeServer(), chromiumBinary());
-  const [checked, plain, compiled] = await Promise.all([
-    checks("full"),
-    nodeTests(["plain"], EVERYTHING),
-    prepare(buildAddon("dev").then(() => packVsix("dev"))),
-  ]);
+  const installed = prepare(RealVsCode.install());
+  // One of the checks compiles the addon.
+  const [checked, plain] = await Promise.all([checks("full"), nodeTests(["plain"], EVERYTHING)]);
   const core = await runCargoTests({});
-  const unprepared = compiled ?? (await downloads);
+  const unprepared = (await prepare(packVsix("dev"))) ?? (await installed);
   return [checked, plain, core, unprepared ?? (await nodeTests(["host", "clients", "native"], EVERYTHING))];
 }
 
@@ -131,11 +134,16 @@ async function checks(scope: CheckScope): Promise<Tally> {
   return { ...emptyTally(), failures: failures.map((failure) => `FAIL npm run check: ${failure}`) };
 }
 
-function nodeTests(layers: readonly NodeLayer[], { files, grep }: Selection): Promise<Tally> {
+async function nodeTests(layers: readonly NodeLayer[], { files, grep }: Selection): Promise<Tally> {
   const folders = layers.flatMap((layer) => FOLDERS[layer]);
   const all = folders.flatMap((folder) => globSync(`test/${folder}/**/*.test.ts`, { cwd: root }).sort());
   const picked = all.filter((file) => files.length === 0 || files.some((part) => file.includes(part)));
-  return runNodeTests({ files: picked, grep, concurrency: Math.min(2, availableParallelism()), layerOf });
+  const tally = await runNodeTests({ files: picked, grep, concurrency: FILES_AT_ONCE, layerOf });
+  const empty = layers.filter((layer) => !picked.some((file) => layerOf(file) === layer));
+  return {
+    ...tally,
+    failures: [...tally.failures, ...empty.map((layer) => `FAIL No test of the layer ${layer} ran.`)],
+  };
 }
 
 function layerOf(file: string): string {

@@ -47,7 +47,7 @@ function escaped(text: string): string {
   return text.replaceAll(/[\\^$.*+?()[\]{}|]/g, "\\$&");
 }
 
-const checks = new Set([...read("scripts/check.ts").matchAll(/title: "([^"]+)"/g)].map(([, title]) => title ?? ""));
+const checks = new Set([...read("scripts/checks.ts").matchAll(/title: "([^"]+)"/g)].map(([, title]) => title ?? ""));
 
 const NAMED_TEST = /`([^`]+)`|"([^"]+)"/g;
 

@@ -51,32 +51,19 @@ impl<T> Drop for Ask<T> {
 /// What an ask is doing, for those whose time is over before it is answered.
 #[derive(Debug, Default)]
 pub(crate) struct Stage {
-    warming_up: Mutex<WarmingUp>,
+    warming_up: AtomicBool,
     catching_up: AtomicBool,
-}
-
-#[derive(Debug, Clone, Copy, Default)]
-enum WarmingUp {
-    #[default]
-    Never,
-    Now,
-    Until(Instant),
 }
 
 impl Stage {
     /// Says whether the ask waits for a language to be ready (D28).
     pub(crate) fn set_warming_up(&self, warming_up: bool) {
-        *self.warming_up() = if warming_up { WarmingUp::Now } else { WarmingUp::Until(Instant::now()) };
+        self.warming_up.store(warming_up, Ordering::Relaxed);
     }
 
-    /// Whether the ask has waited for a language to be ready at any time in this last while. One that has just become ready
-    /// may need some time for its first answer.
-    pub(crate) fn is_warming_up(&self, last: Duration) -> bool {
-        match *self.warming_up() {
-            WarmingUp::Never => false,
-            WarmingUp::Now => true,
-            WarmingUp::Until(end) => end.elapsed() < last,
-        }
+    /// Whether the ask waits for a language to be ready.
+    pub(crate) fn is_warming_up(&self) -> bool {
+        self.warming_up.load(Ordering::Relaxed)
     }
 
     /// Says that the ask has to wait for language servers to know what was written.
@@ -87,10 +74,6 @@ impl Stage {
     /// Whether the ask had to.
     pub(crate) fn is_catching_up(&self) -> bool {
         self.catching_up.load(Ordering::Relaxed)
-    }
-
-    fn warming_up(&self) -> MutexGuard<'_, WarmingUp> {
-        self.warming_up.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -185,7 +168,7 @@ impl<T: Send + Sync + 'static> Ask<T> {
         let (still_waiting, doing) = (Arc::clone(&waiting), Arc::clone(&stage));
         let task = tokio::spawn(async move {
             let result = timeout(LONGEST_ASK, asking).await.unwrap_or_else(|_| {
-                Err(if doing.is_warming_up(Duration::ZERO) {
+                Err(if doing.is_warming_up() {
                     ToolError::WarmingUp
                 } else {
                     ToolError::Timeout { limit: LONGEST_ASK }

@@ -74,9 +74,7 @@ impl<E: Editor> Gateway<E> {
         let (catching_up, stage) = (AtomicBool::new(true), OnceLock::new());
         match timeout(limit, self.answer_untimed(tool, arguments, envelope_bytes, &catching_up, &stage)).await {
             Ok(answer) => answer,
-            Err(_) if stage.get().is_some_and(|stage: &Arc<Stage>| stage.is_warming_up(limit)) => {
-                Err(ToolError::WarmingUp)
-            }
+            Err(_) if stage.get().is_some_and(|stage: &Arc<Stage>| stage.is_warming_up()) => Err(ToolError::WarmingUp),
             Err(_) if catching_up.into_inner() || stage.get().is_some_and(|stage| stage.is_catching_up()) => {
                 Err(ToolError::CatchingUp)
             }

@@ -28,7 +28,7 @@ impl Bench {
         bench
     }
 
-    fn arguments(&self, cursor: Value) -> Value {
+    fn arguments(&self, cursor: &Value) -> Value {
         let position = json!({ "line": 0, "character": 0 });
         let uri = self.uri("a.ts");
         json!({ "uri": uri, "position": position, "includeDeclaration": true, "pageSize": 1, "cursor": cursor })
@@ -39,7 +39,7 @@ impl Bench {
     }
 
     async fn page(&self, cursor: Value) -> Result<Value, ToolError> {
-        let payload = self.gateway.call(Tool::References, self.arguments(cursor), 100).await?;
+        let payload = self.gateway.call(Tool::References, self.arguments(&cursor), 100).await?;
         Ok(serde_json::from_slice(&payload.json).expect("JSON"))
     }
 
@@ -77,7 +77,7 @@ async fn a_write_makes_cursors_stale_as_soon_as_it_has_ended() {
     for name in ["b.ts", "a.ts"] {
         let cursor = bench.ask().await.expect("a page")["nextCursor"].clone();
         bench.write(name, "// written");
-        let arguments = to_raw_value(&bench.arguments(cursor.clone())).expect("JSON");
+        let arguments = to_raw_value(&bench.arguments(&cursor)).expect("JSON");
         assert!(bench.gateway.call_at_once(Tool::References, &arguments, 100).is_none(), "{name}");
         let stale = ToolError::CursorStale { changed: vec![Epoch::Fs] };
         assert_eq!(bench.page(cursor).await, Err(stale), "{name}");

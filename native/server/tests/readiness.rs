@@ -440,22 +440,6 @@ async fn questions_about_the_whole_workspace_wait_for_its_languages() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_call_that_has_waited_for_a_language_says_so_even_if_that_is_ready_when_its_time_is_over() {
-    let bench = cold();
-    bench.refer_to([1]);
-    bench.editor.set(|answers| answers.permits = Some(Arc::new(Semaphore::new(0))));
-    let waiting = tokio::spawn({
-        let bench = Arc::clone(&bench);
-        async move { bench.references().await }
-    });
-    seconds(1).await;
-    bench.becomes(Readiness::Shown);
-
-    assert_eq!(waiting.await.expect("no panic"), Err(ToolError::WarmingUp));
-    assert_eq!(bench.references().await, Err(TIMEOUT));
-}
-
-#[tokio::test(start_paused = true)]
 async fn what_a_language_without_a_sign_has_published_does_not_show_that_it_knows_the_workspace() {
     let bench = cold_and_silent();
     bench.name([1]);
