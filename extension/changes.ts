@@ -12,6 +12,7 @@ import { documentOf, type MomentaryTabs, tabsOf } from "./tabs.ts";
 export class Changes implements vscode.Disposable {
   readonly #bump: (epoch: "text" | "diagnostics") => void;
   readonly #saw: (files: SeenFile[]) => void;
+  readonly #documents: Documents<vscode.TextDocument>;
   readonly #tabs: MomentaryTabs;
   readonly #published = new PublishedDiagnostics();
   readonly #subscriptions: vscode.Disposable;
@@ -30,6 +31,7 @@ export class Changes implements vscode.Disposable {
     this.#bump = bump;
     this.#saw = saw;
     this.#tabs = tabs;
+    this.#documents = documents;
     for (const { uri, languageId } of vscode.workspace.textDocuments) {
       if (isFile(uri)) {
         analysis.opened(uri.toString(), languageId);
@@ -84,6 +86,7 @@ export class Changes implements vscode.Disposable {
         for (const uri of opened.map(documentOf)) {
           if (uri !== undefined) {
             analysis.shown(uri.toString());
+            void documents.shown(uri.toString());
           }
         }
       }),
@@ -155,7 +158,10 @@ export class Changes implements vscode.Disposable {
       watcher,
       watcher.onDidCreate(({ fsPath }) => this.#see({ path: fsPath, kind: "created" })),
       watcher.onDidChange(({ fsPath }) => this.#see({ path: fsPath, kind: "changed" })),
-      watcher.onDidDelete(({ fsPath }) => this.#see({ path: fsPath, kind: "deleted" })),
+      watcher.onDidDelete((uri) => {
+        void this.#documents.gone(uri.toString());
+        this.#see({ path: uri.fsPath, kind: "deleted" });
+      }),
     );
   }
 

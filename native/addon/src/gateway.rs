@@ -227,8 +227,7 @@ impl Gateway {
     /// The folders that are not watched, by cause.
     #[napi]
     pub async fn swept(&self) -> Result<Vec<SweptFolders>> {
-        let server = Arc::clone(&self.server);
-        let swept = blocking(move || server.watch_status()).await?.swept;
+        let watched = self.server.watch_status().await;
         let told = |Swept { cause, folders, .. }| {
             let cause = match cause {
                 Cause::OutOfWatches => "outOfWatches",
@@ -239,7 +238,7 @@ impl Gateway {
             };
             SweptFolders { cause: cause.to_owned(), folders: i64::try_from(folders).unwrap_or(i64::MAX) }
         };
-        Ok(swept.into_iter().map(told).collect())
+        Ok(watched.into_iter().flat_map(|status| status.swept).map(told).collect())
     }
 
     /// The calls after that of number `seen`, and the slices of time from `slice` on; all that is kept for 0 and 0.

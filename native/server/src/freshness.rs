@@ -1,13 +1,16 @@
 //! Keeps the promise that an answer given after a write has ended is about the files after that write, or is an error.
 //!
 //! The watch tells at once what was written. That the language servers know it takes longer, so what was written is pending
-//! until it is sure, or as sure as can be: a file that is there is opened in step with the disk, so that its text goes the
-//! same way as the question and arrives before it. Of one that is gone there is nothing to open. There the editor is waited
-//! for, which tells what it sees, and then for as long as the clients of language servers hold such notices back.
+//! until it is sure, or as sure as can be: a file that was written is opened in step with the disk, so that its text goes the
+//! same way as the question and arrives before it. Of one that has come or gone, the text is not all. There the editor is
+//! waited for, which tells what it sees, and then for as long as the clients of language servers hold such notices back.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::pin::pin;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -17,7 +20,7 @@ use gateway_core::roots::Folder;
 use gateway_core::uri::{PathStyle, file_uri};
 use tokio::sync::Notify;
 use tokio::task::{JoinSet, spawn_blocking};
-use tokio::time::{Instant, sleep_until};
+use tokio::time::{Instant, sleep_until, timeout};
 
 use crate::asks::Stage;
 use crate::editor::{Editor, EditorError, Opening};
@@ -42,88 +45,179 @@ const PASSED_ON: Duration = Duration::from_millis(300);
 /// How long the editor is waited for. What it does not look at, it never tells of.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// The watch, and what it has told that language servers may not know yet.
+/// How long a disk may take for one file before it counts as one that does not answer.
+const DISK_PATIENCE: Duration = Duration::from_millis(250);
+/// A number of looks that no watch has had.
+const NO_LOOKS: u64 = u64::MAX;
+
+/// The watches of the roots, and what they have told that language servers may not know yet.
 #[derive(Debug)]
 pub(crate) struct Freshness {
-    watch: Arc<Watch>,
-    /// Held by whoever blocks on the watch, so that no more than one thread does.
-    turn: Arc<tokio::sync::Mutex<()>>,
-    state: Mutex<State>,
+    roots: Mutex<Arc<[Arc<Root>]>>,
+    pending: Mutex<Pending>,
     /// The editor has told of something.
     told: Notify,
 }
 
-#[derive(Debug, Default)]
-struct State {
-    /// Up to where the watch was read.
-    sequence: u64,
-    pending: Pending,
+/// One root. Each has a watch of its own, so that a disk that does not answer puts off nothing about the others.
+#[derive(Debug)]
+struct Root {
+    /// Its real path.
+    path: PathBuf,
+    ignore: Ignore,
+    watch: Watch,
+    /// Up to where the watch was read. It changes only while what is pending is locked.
+    sequence: AtomicU64,
+    /// Held by the thread that blocks on the watch, so that there is no other.
+    turn: Arc<tokio::sync::Mutex<()>>,
+    /// How many looks the watch had had when its disk was last seen not to answer.
+    stuck_after: AtomicU64,
 }
 
 impl Freshness {
-    /// Watches these folders, given by their real paths, once somebody looks through them.
-    pub(crate) fn new(roots: Vec<PathBuf>, ignore: Ignore) -> Self {
-        let watch = Arc::new(Watch::new(&Options::default()));
-        let freshness = Self { watch, turn: Arc::default(), state: Mutex::default(), told: Notify::new() };
+    /// Watches these folders, given by their real paths. Called within a runtime.
+    pub(crate) fn new(roots: Vec<PathBuf>, ignore: &Ignore) -> Self {
+        let freshness = Self { roots: Mutex::new(Arc::new([])), pending: Mutex::default(), told: Notify::new() };
         freshness.configure(roots, ignore);
         freshness
     }
 
-    /// Watches other folders. They are looked through on a thread of its own; questions wait for it.
-    pub(crate) fn configure(&self, roots: Vec<PathBuf>, ignore: Ignore) {
-        self.watch.set_scope(roots, ignore);
-        self.state().pending.plain.clear();
-        let watch = Arc::clone(&self.watch);
-        std::thread::spawn(move || watch.catch_up_blocking(0).map(drop));
+    /// Watches other folders. New ones are looked through on a thread of their own; questions wait for it. Called within a
+    /// runtime.
+    pub(crate) fn configure(&self, roots: Vec<PathBuf>, ignore: &Ignore) {
+        let before = self.roots();
+        let same = |path: &PathBuf| before.iter().find(|root| root.path == *path);
+        let roots = roots.into_iter().map(|path| match same(&path) {
+            Some(root) if root.ignore == *ignore => Arc::clone(root),
+            known => {
+                if known.is_some() {
+                    // What was written since it was last read, the new watch takes for what was always there.
+                    self.pending().note_many(Instant::now());
+                }
+                Root::watched(path, ignore.clone())
+            }
+        });
+        let roots = roots.collect();
+        *self.roots.lock().unwrap_or_else(PoisonError::into_inner) = roots;
+        self.pending().plain.clear();
     }
 
-    /// How well the roots are watched now. May block.
-    pub(crate) fn status(&self) -> Status {
-        self.watch.status()
+    /// How well each root is watched now. Roots on disks that do not answer are left out.
+    pub(crate) async fn status(&self) -> Vec<Status> {
+        let mut all = Vec::new();
+        for root in self.roots().iter() {
+            let Ok(turn) = timeout(DISK_PATIENCE, Arc::clone(&root.turn).lock_owned()).await else { continue };
+            let root = Arc::clone(root);
+            let status = spawn_blocking(move || {
+                let _turn = turn;
+                root.watch.status()
+            });
+            all.extend(timeout(DISK_PATIENCE, status).await.into_iter().flatten());
+        }
+        all
     }
 
     /// Learns of every write that had ended when this was called, if that takes no blocking. Returns the number of the last
     /// change that language servers have to know of.
     pub(crate) fn catch_up_at_once(&self, workspace: &Workspace) -> Result<u64, Behind> {
-        self.read(workspace, |since| self.watch.catch_up(since))
-    }
-
-    /// As [`Freshness::catch_up_at_once`], whatever it takes.
-    pub(crate) async fn catch_up(self: &Arc<Self>, workspace: &Arc<Workspace>) -> Result<u64, ToolError> {
-        if let Ok(number) = self.catch_up_at_once(workspace) {
-            return Ok(number);
+        for root in self.roots().iter() {
+            self.read(workspace, root, |since| root.watch.catch_up(since))?;
         }
-        let turn = Arc::clone(&self.turn).lock_owned().await;
-        let (freshness, workspace) = (Arc::clone(self), Arc::clone(workspace));
-        let read = move || {
-            let _turn = turn;
-            freshness.read(&workspace, |since| freshness.watch.catch_up_blocking(since))
-        };
-        let read = spawn_blocking(read).await.map_err(|_| ToolError::Internal)?;
-        read.map_err(|_| ToolError::CatchingUp)
+        Ok(self.pending().number)
     }
 
-    fn read(&self, workspace: &Workspace, changes: impl Fn(u64) -> Result<Changes, Behind>) -> Result<u64, Behind> {
+    /// As [`Freshness::catch_up_at_once`], whatever it takes. What is written on a disk that does not answer, nobody can
+    /// know, so that is left out, unless the question is about a document there, or about the whole workspace.
+    pub(crate) async fn catch_up(
+        self: &Arc<Self>,
+        workspace: &Arc<Workspace>,
+        question: &Question,
+    ) -> Result<u64, ToolError> {
+        let mut is_whole = true;
+        for root in self.roots().iter() {
+            let is_read = self.read(workspace, root, |since| root.watch.catch_up(since)).is_ok()
+                || self.read_patiently(workspace, root).await?;
+            is_whole &= is_read || !question.uri().is_none_or(|uri| workspace.is_in_root(uri, &root.path));
+        }
+        if is_whole { Ok(self.pending().number) } else { Err(ToolError::DiskSilent) }
+    }
+
+    /// Returns whether the watch was read; false if its disk does not answer.
+    async fn read_patiently(self: &Arc<Self>, workspace: &Arc<Workspace>, root: &Arc<Root>) -> Result<bool, ToolError> {
+        let (freshness, workspace, own) = (Arc::clone(self), Arc::clone(workspace), Arc::clone(root));
+        let mut reading = pin!(async move {
+            let turn = Arc::clone(&own.turn).lock_owned().await;
+            let read = move || {
+                let _turn = turn;
+                freshness.read(&workspace, &own, |since| own.watch.catch_up_blocking(since))
+            };
+            spawn_blocking(read).await.is_ok_and(|read| read.is_ok())
+        });
         loop {
-            let since = self.state().sequence;
-            let Changes { sequence, changed } = changes(since)?;
-            let mut state = self.state();
-            if state.sequence >= sequence {
-                return Ok(state.pending.number);
+            let looks = root.watch.looks();
+            let is_read = root.turn.try_lock().is_err();
+            if is_read && root.stuck_after.load(Ordering::Relaxed) == looks {
+                return Ok(false);
             }
-            if state.sequence == since {
-                state.sequence = sequence;
+            match timeout(DISK_PATIENCE, reading.as_mut()).await {
+                Ok(true) => return Ok(true),
+                Ok(false) => return Err(ToolError::Internal),
+                Err(_) if root.watch.looks() == looks => root.stuck_after.store(looks, Ordering::Relaxed),
+                Err(_) => {}
+            }
+        }
+    }
+
+    fn read(
+        &self,
+        workspace: &Workspace,
+        root: &Root,
+        changes: impl Fn(u64) -> Result<Changes, Behind>,
+    ) -> Result<(), Behind> {
+        loop {
+            let since = root.sequence.load(Ordering::Relaxed);
+            let Changes { sequence, changed } = changes(since)?;
+            let mut pending = self.pending();
+            let now = root.sequence.load(Ordering::Relaxed);
+            if now < sequence && now == since {
+                root.sequence.store(sequence, Ordering::Relaxed);
                 // Before anybody else can take what was read for known.
                 workspace.bump(Epoch::Fs);
-                state.pending.note(changed, &workspace.real_roots(), Instant::now());
-                return Ok(state.pending.number);
+                pending.note(changed, &root.path, Instant::now());
+            }
+            if root.sequence.load(Ordering::Relaxed) >= sequence {
+                return Ok(());
             }
         }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    /// For how long language servers have known of what was written last, if anything was.
+    pub(crate) fn known_for(&self) -> Option<Duration> {
+        self.pending().known_since.map(|since| since.elapsed())
+    }
+
+    fn roots(&self) -> Arc<[Arc<Root>]> {
+        Arc::clone(&self.roots.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn pending(&self) -> MutexGuard<'_, Pending> {
         // At worst, a path stays pending until patience with it ends.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.pending.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Root {
+    fn watched(path: PathBuf, ignore: Ignore) -> Arc<Self> {
+        let watch = Watch::new(&Options::default());
+        watch.set_scope(vec![path.clone()], ignore.clone());
+        let (sequence, stuck_after) = (AtomicU64::new(0), AtomicU64::new(NO_LOOKS));
+        let root = Arc::new(Self { path, ignore, watch, sequence, turn: Arc::default(), stuck_after });
+        let walked = Arc::clone(&root);
+        spawn_blocking(move || {
+            let _turn = walked.turn.blocking_lock();
+            walked.watch.catch_up_blocking(0).map(drop)
+        });
+        root
     }
 }
 
@@ -134,10 +228,10 @@ impl<E: Editor> Gateway<E> {
         let freshness = self.freshness();
         let mut is_admitted = false;
         loop {
-            let number = freshness.catch_up(self.workspace()).await?;
+            let number = freshness.catch_up(self.workspace(), question).await?;
             // From before the look on, so that nothing that is told meanwhile is missed.
             let told = freshness.told.notified();
-            let next = freshness.state().pending.next(Instant::now());
+            let next = freshness.pending().next(Instant::now());
             if next == Next::Known {
                 return Ok(number);
             }
@@ -162,21 +256,19 @@ impl<E: Editor> Gateway<E> {
     /// Takes note of files that the editor has seen come, change or go, by their paths as the editor knows them.
     pub async fn editor_saw(&self, files: Vec<(PathBuf, Kind)>) {
         let freshness = self.freshness();
-        // What the editor tells of has happened before: it has to be pending by now.
-        if freshness.catch_up(self.workspace()).await.is_err() {
-            return;
-        }
+        // What the editor tells of has happened before: it has to be pending by now, if that can be known.
+        drop(freshness.catch_up(self.workspace(), &Question::DiagnosticsWorkspace).await);
         let roots = self.workspace().now().roots;
         let real = |path: PathBuf| {
             let inside = |folder: Folder<'_>| Some(folder.real.join(path.strip_prefix(folder.known_as).ok()?));
             roots.folders().find_map(inside).unwrap_or(path)
         };
-        let mut state = freshness.state();
+        let mut pending = freshness.pending();
         let now = Instant::now();
         for (path, kind) in files {
-            state.pending.told(&real(path), kind, now);
+            pending.told(&real(path), kind, now);
         }
-        drop(state);
+        drop(pending);
         freshness.told.notify_waiters();
     }
 
@@ -187,7 +279,7 @@ impl<E: Editor> Gateway<E> {
             let gateway = Arc::clone(self);
             opening.spawn(async move {
                 let opened = gateway.open_one(&path).await;
-                gateway.freshness().state().pending.opened(&path, number, opened);
+                gateway.freshness().pending().opened(&path, number, opened, Instant::now());
             });
         }
         opening.join_all().await;
@@ -196,7 +288,7 @@ impl<E: Editor> Gateway<E> {
     async fn open_one(&self, path: &Path) -> Opened {
         let Some(text) = path.to_str() else { return Opened::NotAtAll };
         let uri = file_uri(text, PathStyle::NATIVE);
-        // Folders, and what is gone again, which the watch tells by itself.
+        // What is gone again, which the watch tells by itself.
         let Ok((_, document)) = self.admit(&uri).await else { return Opened::NotAtAll };
         let path = document.real_path.clone();
         let size = spawn_blocking(move || fs::metadata(path).map_or(0, |found| found.len())).await;
@@ -247,8 +339,12 @@ struct Pending {
     /// Of the last change.
     number: u64,
     told_at: Option<Instant>,
+    /// Since when language servers know of the last that they did not know of.
+    known_since: Option<Instant>,
     /// Files that nobody reads. What is written there is not waited for, or a program that logs would put off each answer.
     plain: BTreeSet<PathBuf>,
+    /// How the names of such files end.
+    plain_ends: BTreeSet<OsString>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -262,12 +358,14 @@ struct Unknown {
 }
 
 impl Pending {
-    fn note(&mut self, changed: Changed, roots: &[PathBuf], now: Instant) {
+    fn note(&mut self, changed: Changed, root: &Path, now: Instant) {
         match changed {
             Changed::Many => self.note_many(now),
             Changed::These(paths) => {
-                // Whether the roots themselves are there is looked at for each question anyhow.
-                for Change { path, kind } in paths.into_iter().filter(|change| !roots.contains(&change.path)) {
+                // Of a folder, what is in it counts, and that is told by itself. Whether the root is there is looked at for
+                // each question anyhow.
+                let files = paths.into_iter().filter(|change| !change.is_folder && change.path != root);
+                for Change { path, kind, .. } in files {
                     self.note_one(path, kind, now);
                 }
             }
@@ -315,47 +413,75 @@ impl Pending {
         }
     }
 
-    fn opened(&mut self, path: &Path, number: u64, opened: Opened) {
+    fn opened(&mut self, path: &Path, number: u64, opened: Opened, now: Instant) {
+        let told_at = self.told_at;
         let Some(unknown) = self.paths.get_mut(path).filter(|unknown| unknown.number == number) else { return };
         unknown.opens = false;
-        // That there is a file now is more than its text: it can be imported.
-        if opened == Opened::InVain || (opened == Opened::InStep && unknown.kind == Kind::Created) {
+        // That there is a file is more than its text: it can be imported.
+        let is_known = unknown.kind != Kind::Created || now >= unknown.known_at(told_at);
+        if opened == Opened::InVain || opened == Opened::InStep && !is_known {
             return;
         }
         self.paths.remove(path);
+        if opened == Opened::InStep {
+            self.known_since = Some(now);
+        }
         if opened == Opened::Plain {
             if self.plain.len() == MOST_PLAIN {
                 self.plain.clear();
+                self.plain_ends.clear();
             }
+            self.plain_ends.extend(end_of(path));
             self.plain.insert(path.to_owned());
         }
     }
 
     fn next(&mut self, now: Instant) -> Next {
         self.forget(now);
-        if self.paths.is_empty() && self.many.is_none() {
-            return Next::Known;
+        let is_due = |(path, unknown): &(&PathBuf, &Unknown)| {
+            // A server that has the text of a new file before it has heard of the file may take that for no news: TypeScript's
+            // resolves an import that has failed a second later.
+            unknown.opens
+                && (unknown.kind == Kind::Changed
+                    || now >= unknown.known_at(self.told_at)
+                    || end_of(path).is_some_and(|end| self.plain_ends.contains(&end)))
+        };
+        let due: Vec<_> = if self.opens_each() { self.paths.iter().filter(is_due).collect() } else { Vec::new() };
+        if !due.is_empty() {
+            return Next::Open(due.into_iter().map(|(path, unknown)| (path.clone(), unknown.number)).collect());
         }
-        let opens: Vec<_> = self.paths.iter().filter(|(_, unknown)| unknown.opens).collect();
-        if !opens.is_empty() && opens.len() <= MOST_OPENED && self.many.is_none() {
-            return Next::Open(opens.into_iter().map(|(path, unknown)| (path.clone(), unknown.number)).collect());
-        }
-        let unknown = self.paths.values().chain(&self.many);
-        let until = unknown.map(|unknown| unknown.known_at(self.told_at)).max().unwrap_or(now);
-        Next::Wait(until)
+        let until = self.paths.values().chain(&self.many).map(|unknown| unknown.known_at(self.told_at)).min();
+        until.map_or(Next::Known, Next::Wait)
+    }
+
+    /// Whether there are few enough files for each to be opened.
+    fn opens_each(&self) -> bool {
+        self.many.is_none() && self.paths.values().filter(|unknown| unknown.opens).count() <= MOST_OPENED
     }
 
     /// Forgets what is known by now.
     fn forget(&mut self, now: Instant) {
-        let told_at = self.told_at;
-        let opened = self.many.is_none() && self.paths.values().filter(|unknown| unknown.opens).count() <= MOST_OPENED;
-        self.paths.retain(|_, unknown| {
+        let (told_at, opens_each) = (self.told_at, self.opens_each());
+        let mut known_since = self.known_since;
+        let mut is_pending = |unknown: &Unknown| {
             // Opening is the surer way. The event that was seen may have been that of an earlier write.
             let is_surely_told = unknown.is_told && now >= unknown.since + PATIENCE;
-            if unknown.opens && opened { !is_surely_told } else { now < unknown.known_at(told_at) }
-        });
-        self.many = self.many.filter(|many| now < many.known_at(told_at));
+            let known_at = unknown.known_at(told_at);
+            let is_pending = if unknown.opens && opens_each { !is_surely_told } else { now < known_at };
+            if !is_pending {
+                known_since = known_since.max(Some(known_at.min(now)));
+            }
+            is_pending
+        };
+        self.paths.retain(|_, unknown| is_pending(unknown));
+        self.many = self.many.filter(|many| is_pending(many));
+        self.known_since = known_since;
     }
+}
+
+/// How the name of a file ends, by which its language can be guessed.
+fn end_of(path: &Path) -> Option<OsString> {
+    path.extension().or(path.file_name()).map(ToOwned::to_owned)
 }
 
 impl Unknown {

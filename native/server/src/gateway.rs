@@ -61,7 +61,7 @@ impl<E: Editor> Gateway<E> {
     /// milliseconds (D25). Blocks while the roots are resolved.
     pub fn new(editor: E, settings: Settings, sessions: Sessions, version: String, roots_epoch: u64) -> Self {
         let workspace = Arc::new(Workspace::new(&settings.roots, roots_epoch));
-        let freshness = Arc::new(Freshness::new(workspace.real_roots(), settings.ignore));
+        let freshness = Arc::new(Freshness::new(workspace.real_roots(), &settings.ignore));
         let in_force = RwLock::new(InForce { access: Arc::new(settings.access), limits: settings.limits });
         Self {
             editor,
@@ -81,7 +81,7 @@ impl<E: Editor> Gateway<E> {
         let in_force = InForce { access: Arc::new(settings.access), limits: settings.limits };
         *self.in_force.write().unwrap_or_else(PoisonError::into_inner) = in_force;
         self.workspace.configure(&settings.roots);
-        self.freshness.configure(self.workspace.real_roots(), settings.ignore);
+        self.freshness.configure(self.workspace.real_roots(), &settings.ignore);
     }
 
     /// Counts one change of the workspace (contract section 3.6.2).
@@ -89,9 +89,9 @@ impl<E: Editor> Gateway<E> {
         self.workspace.bump(epoch);
     }
 
-    /// How well the roots are watched now. May block.
-    pub fn watch_status(&self) -> Status {
-        self.freshness.status()
+    /// How well each root is watched now. Roots on disks that do not answer are left out.
+    pub async fn watch_status(&self) -> Vec<Status> {
+        self.freshness.status().await
     }
 
     /// Where the call of this number asked, as the editor knows it. The file is admitted anew, by the roots as they are now

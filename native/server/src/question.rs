@@ -200,7 +200,7 @@ impl<E: Editor> Gateway<E> {
                 self.admit_workspace().await?;
                 self.await_workspace_ready(stage).await?;
                 let moment = self.admit_workspace().await?;
-                let raw = editor.diagnostics().await?;
+                let raw = editor.diagnostics(self.freshness().known_for()).await?;
                 let request = RequestKey::workspace_diagnostics();
                 set(workspace, moment, request, None, move |roots, real| {
                     diagnostics_workspace::canonicalize(&raw, roots, real)
@@ -254,7 +254,7 @@ impl<E: Editor> Gateway<E> {
                 ready = true;
             }
             let moment = self.moment_for(opened);
-            let raw = self.editor().document_diagnostics(&document.editor_uri).await?;
+            let raw = self.editor().document_diagnostics(&document.editor_uri, self.freshness().known_for()).await?;
             let (asked, shown) = (document.clone(), opened.shown && ready);
             let answer = whole(self.workspace(), moment, move |roots, real| {
                 check_unmoved(&asked, roots, real)?;

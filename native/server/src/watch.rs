@@ -16,8 +16,8 @@ mod stamp;
 mod tree;
 
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::thread;
 
 pub use ignore::Ignore;
@@ -75,6 +75,8 @@ pub struct Change {
     pub path: PathBuf,
     /// How it differs. A rename deletes one path and creates another.
     pub kind: Kind,
+    /// Whether a folder is there now.
+    pub is_folder: bool,
 }
 
 /// How a path differs. Folders are told as well: when they come and go, and when their attributes change.
@@ -143,6 +145,7 @@ pub struct Swept {
 pub struct Watch {
     tree: Mutex<Tree>,
     is_ready: AtomicBool,
+    looks: Arc<AtomicU64>,
     /// How many threads are in calls that may take long.
     at_work: AtomicUsize,
 }
@@ -150,7 +153,9 @@ pub struct Watch {
 impl Watch {
     /// A watch of nothing yet.
     pub fn new(options: &Options) -> Self {
-        Self { tree: Mutex::new(Tree::new(options)), is_ready: AtomicBool::new(false), at_work: AtomicUsize::new(0) }
+        let looks = Arc::default();
+        let tree = Mutex::new(Tree::new(options, Arc::clone(&looks)));
+        Self { tree, looks, is_ready: AtomicBool::new(false), at_work: AtomicUsize::new(0) }
     }
 
     /// Watches these folders, given by their real paths, and no others any more; a root that stays is not walked again.
@@ -194,6 +199,11 @@ impl Watch {
     pub fn catch_up_blocking(&self, since: u64) -> Result<Changes, Behind> {
         let tree = self.work_off(true);
         if tree.has_roots() { Ok(tree.log.since(since)) } else { Err(Behind::NotReady) }
+    }
+
+    /// How many looks at files and folders there were. If it does not grow during a long call, the disk does not answer.
+    pub fn looks(&self) -> u64 {
+        self.looks.load(Ordering::Relaxed)
     }
 
     /// How well the roots are watched now. Waits for other threads, and takes some milliseconds if there are many folders.

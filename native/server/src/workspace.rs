@@ -1,6 +1,6 @@
 //! The two places where state lives: the current epochs with the allowed roots, and the retained snapshots.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
@@ -81,6 +81,11 @@ impl Workspace {
     /// Where the roots were when they were configured.
     pub(crate) fn real_roots(&self) -> Vec<PathBuf> {
         self.state().configured.folders().map(|folder| folder.real.to_owned()).collect()
+    }
+
+    /// Whether the document would lie in the root with this real path.
+    pub(crate) fn is_in_root(&self, uri: &str, real: &Path) -> bool {
+        self.state().configured.folder_of(uri).is_some_and(|folder| folder.real == real)
     }
 
     /// Counts one change of the workspace.

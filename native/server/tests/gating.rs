@@ -215,12 +215,12 @@ impl Editor for Spy {
         Ok(RawWorkspaceSymbols { strings, items })
     }
 
-    async fn diagnostics(&self) -> Result<RawDiagnostics, EditorError> {
+    async fn diagnostics(&self, _: Option<Duration>) -> Result<RawDiagnostics, EditorError> {
         Ok(RawDiagnostics::default())
     }
 
-    async fn document_diagnostics(&self, _: &str) -> Result<RawDiagnostics, EditorError> {
-        self.diagnostics().await
+    async fn document_diagnostics(&self, _: &str, _: Option<Duration>) -> Result<RawDiagnostics, EditorError> {
+        self.diagnostics(None).await
     }
 }
 

@@ -8,9 +8,10 @@ use std::io::ErrorKind;
 use std::mem;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::ignore::{Ignore, Scope};
-use super::log::Log;
+use super::log::{Found, Log};
 use super::queue::{Event, Queue, Watched};
 use super::stamp::{FileId, FileState, Likeness, has_other_names};
 use super::{Cause, Options, Status, Swept};
@@ -34,6 +35,8 @@ pub(super) struct Tree {
     written: BTreeSet<FileId>,
     files: usize,
     most_files: usize,
+    /// How many looks there were, for others to see.
+    looks: Arc<AtomicU64>,
     pub(super) log: Log,
 }
 
@@ -68,7 +71,7 @@ struct How {
 }
 
 impl Tree {
-    pub(super) fn new(options: &Options) -> Self {
+    pub(super) fn new(options: &Options, looks: Arc<AtomicU64>) -> Self {
         Self {
             scope: Scope::default(),
             has_roots: false,
@@ -80,6 +83,7 @@ impl Tree {
             written: BTreeSet::new(),
             files: 0,
             most_files: options.most_files,
+            looks,
             log: Log::new(options.most_changes),
         }
     }
@@ -184,6 +188,7 @@ impl Tree {
 
     /// Returns how much was looked at.
     fn look_at(&mut self, path: &Path, how: How) -> usize {
+        self.looks.fetch_add(1, Ordering::Relaxed);
         // What used to be a folder may be a link by now, and lead to something else under the same name.
         let is_in_folder = path.parent().is_some_and(|parent| self.folders.contains_key(parent));
         if !is_in_folder && !self.scope.roots.iter().any(|root| root == path) {
@@ -206,7 +211,7 @@ impl Tree {
         let (Some(parent), Some(name)) = (parent, name) else {
             // A root.
             if was_folder && counts {
-                self.log.note(path.to_owned(), true, found.is_some());
+                self.log.note(path.to_owned(), true, if found.is_some() { Found::File } else { Found::Nothing });
             }
             return;
         };
@@ -224,7 +229,7 @@ impl Tree {
         }
         let Some(found) = found else {
             if existed {
-                self.log.note(path.to_owned(), true, false);
+                self.log.note(path.to_owned(), true, Found::Nothing);
             } else {
                 self.log.stir();
             }
@@ -242,7 +247,7 @@ impl Tree {
             if has_other_names(found) && !how.is_other_name {
                 self.written.insert(state.id());
             }
-            self.log.note(path.to_owned(), existed, true);
+            self.log.note(path.to_owned(), existed, Found::File);
         }
     }
 
@@ -274,7 +279,7 @@ impl Tree {
         }
         let existed = self.enter_in_parent(path) || is_other || !is_new;
         if self.scope.counts(path) && (is_new && !how.adopts || how.was_touched) {
-            self.log.note(path.to_owned(), existed, true);
+            self.log.note(path.to_owned(), existed, Found::Folder);
         }
         let looked = if has_failed { 1 } else { self.compare(&key, &mut folder, listed.ok(), how) };
         self.folders.insert(key, folder);
@@ -292,6 +297,7 @@ impl Tree {
             // It fails if the file is gone by now.
             let Ok(found) = item.metadata() else { continue };
             looked += 1;
+            self.looks.fetch_add(1, Ordering::Relaxed);
             if found.is_dir() {
                 if !self.scope.enters(&child) {
                     continue;
@@ -336,7 +342,7 @@ impl Tree {
                 if has_other_names(&found) {
                     self.written.insert(state.id());
                 }
-                self.log.note(child, existed || !was_complete, true);
+                self.log.note(child, existed || !was_complete, Found::File);
             }
             if self.files < self.most_files {
                 folder.entries.insert(name, Entry::File(state));
@@ -352,7 +358,7 @@ impl Tree {
                 Entry::Folder => drop(self.forget(&child)),
             }
             if self.scope.counts(&child) {
-                self.log.note(child, true, false);
+                self.log.note(child, true, Found::Nothing);
             }
         }
         looked
@@ -409,7 +415,7 @@ impl Tree {
             for (name, entry) in folder.entries {
                 let child = path.join(&*name);
                 if self.scope.counts(&child) {
-                    self.log.note(child.clone(), true, false);
+                    self.log.note(child.clone(), true, Found::Nothing);
                 }
                 if matches!(entry, Entry::Folder) {
                     gone.push(child);
