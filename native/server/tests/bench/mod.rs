@@ -169,11 +169,7 @@ impl Editor for StandIn {
         self.set(|answers| answers.diagnostics.clone()).ok_or(EditorError::Failed)
     }
 
-    async fn document_diagnostics(
-        &self,
-        _: &str,
-        known_for: Option<Duration>,
-    ) -> Result<RawDiagnostics, EditorError> {
+    async fn document_diagnostics(&self, _: &str, known_for: Option<Duration>) -> Result<RawDiagnostics, EditorError> {
         self.set(|answers| answers.known_for = known_for);
         self.diagnostics(None).await
     }
