@@ -1,7 +1,7 @@
 import * as vscode from "vscode";
 import type { Analysis } from "./analysis.ts";
 import type { Documents } from "./documents.ts";
-import type { SeenFile } from "./native.d.ts";
+import type { PassedOn } from "./passed-on.ts";
 import { PublishedDiagnostics } from "./published.ts";
 import { documentOf, type MomentaryTabs, tabsOf } from "./tabs.ts";
 
@@ -11,25 +11,23 @@ import { documentOf, type MomentaryTabs, tabsOf } from "./tabs.ts";
  */
 export class Changes implements vscode.Disposable {
   readonly #bump: (epoch: "text" | "diagnostics") => void;
-  readonly #saw: (files: SeenFile[]) => void;
+  readonly #passedOn: PassedOn;
   readonly #documents: Documents<vscode.TextDocument>;
   readonly #tabs: MomentaryTabs;
   readonly #published = new PublishedDiagnostics();
   readonly #subscriptions: vscode.Disposable;
   /** By root, and whether it is in the workspace. */
   readonly #watchers = new Map<string, vscode.Disposable>();
-  /** What was seen and not told yet: the editor tells of many files one by one. */
-  #seen: SeenFile[] = [];
 
   constructor(
     bump: (epoch: "text" | "diagnostics") => void,
-    saw: (files: SeenFile[]) => void,
+    passedOn: PassedOn,
     documents: Documents<vscode.TextDocument>,
     analysis: Analysis,
     tabs: MomentaryTabs,
   ) {
     this.#bump = bump;
-    this.#saw = saw;
+    this.#passedOn = passedOn;
     this.#tabs = tabs;
     this.#documents = documents;
     for (const { uri, languageId } of vscode.workspace.textDocuments) {
@@ -156,26 +154,17 @@ export class Changes implements vscode.Disposable {
     const watcher = vscode.workspace.createFileSystemWatcher(new vscode.RelativePattern(root, "**"));
     return vscode.Disposable.from(
       watcher,
-      watcher.onDidCreate(({ fsPath }) => this.#see({ path: fsPath, kind: "created" })),
-      watcher.onDidChange(({ fsPath }) => this.#see({ path: fsPath, kind: "changed" })),
+      watcher.onDidCreate(({ fsPath }) => this.#passedOn.saw({ path: fsPath, kind: "created" })),
+      watcher.onDidChange(({ fsPath }) => this.#passedOn.saw({ path: fsPath, kind: "changed" })),
       watcher.onDidDelete((uri) => {
         void this.#documents.gone(uri.toString());
-        this.#see({ path: uri.fsPath, kind: "deleted" });
+        this.#passedOn.saw({ path: uri.fsPath, kind: "deleted" });
       }),
     );
   }
 
   #isNews(uri: vscode.Uri, diagnostics: readonly vscode.Diagnostic[]): boolean {
     return this.#published.changed(uri.toString(), diagnostics);
-  }
-
-  #see(file: SeenFile): void {
-    if (this.#seen.push(file) === 1) {
-      queueMicrotask(() => {
-        this.#saw(this.#seen);
-        this.#seen = [];
-      });
-    }
   }
 }
 

@@ -19,6 +19,7 @@ import { type InstalledExtension, installationId, watchInstallation } from "./in
 import { Languages } from "./languages.ts";
 import { Lifecycle, type State } from "./lifecycle.ts";
 import { Log, nameOf } from "./log.ts";
+import { PassedOn } from "./passed-on.ts";
 import { Pause } from "./pause.ts";
 import { Ports } from "./ports.ts";
 import { carryQuestions } from "./questions.ts";
@@ -56,7 +57,11 @@ export function activate(context: vscode.ExtensionContext): void {
   const tabs = new MomentaryTabs(clock, (uri) => changes.look([uri]));
   const changes = new Changes(
     (epoch) => lifecycle.bump(epoch),
-    (files) => lifecycle.saw(files),
+    new PassedOn(
+      clock,
+      () => vscode.extensions.all,
+      (files) => lifecycle.saw(files),
+    ),
     documents,
     analysis,
     tabs,

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { beforeEach, test } from "node:test";
 import { URI } from "vscode-uri";
+import { MOST_CLIENTS_MS, PassedOn } from "../../extension/passed-on.ts";
 import { FakeClock } from "./fake-clock.ts";
 import { editor } from "./stand-in-vscode.ts";
 
@@ -33,7 +34,11 @@ function watch(): InstanceType<typeof Changes> {
   const documents = new Documents(documentHost, () => bumps.push("text"));
   const changes = new Changes(
     (epoch) => bumps.push(epoch),
-    (files) => seen.push(files),
+    new PassedOn(
+      clock,
+      () => [],
+      (files) => seen.push(files),
+    ),
     documents,
     analysis,
     tabs,
@@ -178,21 +183,21 @@ test("a change without content does not count, and neither does anything that ha
   assert.deepEqual(bumps, []);
 });
 
-test("what the editor sees on disk is told of, all of one moment at once, and counts for nothing here", async () => {
+test("what the editor sees on disk is told of once it is passed on, and counts for nothing here", async () => {
   const changes = watch();
   changes.watch(["/w", "/x"]);
 
   editor.fire("onDidCreate", URI.parse(A));
   editor.fire("onDidChange", URI.parse("file:///x/a.ts"));
-  await Promise.resolve();
   editor.fire("onDidDelete", URI.parse(A));
-  await Promise.resolve();
+  assert.deepEqual(seen, []);
+  await clock.pass(MOST_CLIENTS_MS);
   assert.deepEqual(seen, [
     [
       { path: "/w/a.ts", kind: "created" },
       { path: "/x/a.ts", kind: "changed" },
+      { path: "/w/a.ts", kind: "deleted" },
     ],
-    [{ path: "/w/a.ts", kind: "deleted" }],
   ]);
   assert.deepEqual(bumps, []);
 });
@@ -230,7 +235,7 @@ test("a root that stays keeps its watcher, and gets another when it joins or lea
   assert.deepEqual(editor.watched, ["/w", "/x", "/x"]);
   editor.fire("onDidCreate", URI.parse(A));
   editor.fire("onDidCreate", URI.parse("file:///x/a.ts"));
-  await Promise.resolve();
+  await clock.pass(MOST_CLIENTS_MS);
   assert.deepEqual(seen, [[{ path: "/x/a.ts", kind: "created" }]]);
 });
 

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { beforeEach, test } from "node:test";
 import { URI } from "vscode-uri";
 import type { LanguageAdapter } from "../../extension/languages.ts";
+import { PassedOn } from "../../extension/passed-on.ts";
 import { QUESTION } from "../../extension/rows.ts";
 import { FakeClock } from "./fake-clock.ts";
 import { editor, Position, TabInputText, TabInputTextDiff, tabOf, ViewColumn, workspace } from "./stand-in-vscode.ts";
@@ -74,7 +75,11 @@ beforeEach(() => {
     published: () =>
       new Changes(
         () => {},
-        () => {},
+        new PassedOn(
+          clock,
+          () => [],
+          () => {},
+        ),
         documents,
         analysis,
         tabs,

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
-import { after, before, describe, test } from "node:test";
+import { after, before, describe, type TestContext, test } from "node:test";
 import { eventually } from "../../scripts/eventually.ts";
+import type { GatewayClient } from "../../scripts/gateway-client.ts";
 import type { RealVsCode } from "../../scripts/real-vscode.ts";
 import { type GatewayWindow, openGateway, startEditor } from "./gateway-window.ts";
 import { LanguageProject } from "./language-project.ts";
@@ -35,7 +36,7 @@ describe("own writes", () => {
     });
 
     test("what is asked right after a write is answered about the files after it", async (t) => {
-      await answersAreRight(t, await OwnWrites.begin(gateway.client, rxjs.folder, TYPESCRIPT, SEED));
+      await answersAreRight(t, gateway.client, OwnWrites.begin(rxjs.folder, TYPESCRIPT, SEED));
     });
   });
 
@@ -50,15 +51,15 @@ describe("own writes", () => {
     after(() => project?.close());
 
     test("what is asked right after a write is answered about the files after it", async (t) => {
-      await answersAreRight(t, await OwnWrites.begin(project.gateway.client, project.folder, PYTHON, SEED));
+      await answersAreRight(t, project.gateway.client, OwnWrites.begin(project.folder, PYTHON, SEED));
     });
   });
 });
 
-async function answersAreRight(t: { diagnostic(message: string): void }, trials: OwnWrites): Promise<void> {
+async function answersAreRight(t: TestContext, client: GatewayClient, trials: OwnWrites): Promise<void> {
   const outcomes = [];
   for (let trial = 0; trial < TRIALS; trial++) {
-    outcomes.push(await trials.next());
+    outcomes.push(await trials.next(client));
   }
   for (const { write, question, outcome, calls, ms, answer = "" } of outcomes) {
     t.diagnostic(`${write}, ${question}: ${outcome}, ${calls} calls, ${Math.round(ms)} ms ${answer}`);

@@ -4,6 +4,7 @@
 import { mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { isDeepStrictEqual } from "node:util";
 import {
   type GatewayClient,
   type Location,
@@ -11,9 +12,14 @@ import {
   type Position,
   ToolFailure,
 } from "../../scripts/gateway-client.ts";
+import type { EditorWindow } from "../../scripts/real-vscode.ts";
 
-/** How often a trial may be asked until it counts as not answered. */
+/** How often a question may be put until it counts as not answered. */
 const MOST_CALLS = 3;
+/** How long VS Code's own commands are asked, in milliseconds. */
+const PATIENCE = 20_000;
+/** The file begins with fewer empty lines than this. */
+const MOST_PADDING = 9;
 
 const WRITES = ["create", "edit", "replace", "rename", "delete"] as const;
 const QUESTIONS = ["references", "symbols", "definition", "diagnostics"] as const;
@@ -22,7 +28,7 @@ type Write = (typeof WRITES)[number];
 type Question = (typeof QUESTIONS)[number];
 
 /** The files of the trials in one language: one that is written, one that it uses, and one that uses it. */
-interface Language {
+export interface Language {
   readonly base: { readonly file: string; readonly text: string; readonly at: Position };
   readonly user: { readonly file: string; readonly text: string; readonly at: Position };
   /** Where the written file is, at first and once it is renamed. */
@@ -51,6 +57,15 @@ export const PYTHON: Language = {
     `${"\n".repeat(padding)}from own_base import Hull\nown = ${fits ? "1" : '"x"'}\ndef ${name}() -> Hull:\n    return Hull()\n`,
 };
 
+/** The written file at one moment. */
+interface State {
+  /** Which of its two places it has; undefined where it is not there. */
+  readonly at: 0 | 1 | undefined;
+  readonly revision: number;
+  readonly padding: number;
+  readonly fits: boolean;
+}
+
 /** What came of one trial. */
 export interface Trial {
   readonly write: Write;
@@ -63,48 +78,51 @@ export interface Trial {
   readonly answer?: string;
 }
 
+/** Whom the questions are put to. Positions are given by file and line, as texts in order. */
+interface Answerer {
+  references(uri: string, at: Position): Promise<Location[]>;
+  symbols(query: string): Promise<{ readonly name: string; readonly uri: string }[]>;
+  definition(uri: string, at: Position): Promise<Location[]>;
+  hasDiagnostics(uri: string): Promise<boolean>;
+}
+
+/** Writes a file in a folder again and again, each time so that the question that follows has another answer than before. */
 export class OwnWrites {
-  readonly #client: GatewayClient;
   readonly #folder: string;
   readonly #language: Language;
   #random: number;
-  #at: number | undefined;
-  #revision = 0;
-  #padding = 0;
-  #fits = true;
+  #state: State = { at: undefined, revision: 0, padding: 0, fits: true };
 
-  private constructor(client: GatewayClient, folder: string, language: Language, seed: number) {
-    this.#client = client;
+  private constructor(folder: string, language: Language, seed: number) {
     this.#folder = folder;
     this.#language = language;
     this.#random = seed;
   }
 
-  /** Trials in a folder, with the files that they need. The same seed gives the same trials. */
-  static async begin(client: GatewayClient, folder: string, language: Language, seed: number): Promise<OwnWrites> {
-    const trials = new OwnWrites(client, folder, language, seed);
+  /** Writes the files that the trials need. The same seed gives the same trials. */
+  static begin(folder: string, language: Language, seed: number): OwnWrites {
     for (const { file, text } of [language.base, language.user]) {
       mkdirSync(dirname(join(folder, file)), { recursive: true });
       writeFileSync(join(folder, file), text);
     }
-    return trials;
+    return new OwnWrites(folder, language, seed);
   }
 
-  /** Writes something, and asks something about it at once. */
-  async next(): Promise<Trial> {
-    const write = this.#write();
-    const written = performance.now();
-    const question = this.#pick(QUESTIONS);
+  /** Writes something, and asks the gateway about it at once, until it answers. */
+  async next(client: GatewayClient): Promise<Trial> {
+    const gateway = new ThroughGateway(client);
+    const { write, written, question } = this.#write();
     let answer = "";
     for (let calls = 1; calls <= MOST_CALLS; calls++) {
       try {
-        const found = await this.#ask(question);
+        const found = await this.#ask(gateway, question);
         const ms = performance.now() - written;
-        return found === undefined
+        const expected = this.#expected(question, this.#state);
+        return isDeepStrictEqual(found, expected)
           ? { write, question, outcome: "right", calls, ms }
-          : { write, question, outcome: "stale", calls, ms, answer: found };
+          : { write, question, outcome: "stale", calls, ms, answer: JSON.stringify({ found, expected }) };
       } catch (error) {
-        if (!(error instanceof ToolFailure) || error.details["retryable"] !== true) {
+        if (!(error instanceof ToolFailure && error.retryable)) {
           throw error;
         }
         answer = error.message;
@@ -113,70 +131,81 @@ export class OwnWrites {
     return { write, question, outcome: "unanswered", calls: MOST_CALLS, ms: performance.now() - written, answer };
   }
 
-  #write(): Write {
-    const write = this.#at === undefined ? "create" : this.#pick(WRITES.slice(1));
-    const path = (at: number): string => join(this.#folder, this.#language.files[at] ?? "");
-    const now = this.#at ?? this.#below(2);
-    if (write === "rename") {
-      renameSync(path(now), path(1 - now));
-      this.#at = 1 - now;
-    } else if (write === "delete") {
-      rmSync(path(now));
-      this.#at = undefined;
-    } else {
-      this.#revision += 1;
-      this.#padding = this.#below(9);
-      this.#fits = this.#below(2) === 0;
-      const text = this.#language.written(this.#padding, this.#fits, `ownMark${this.#revision}`);
-      writeFileSync(write === "replace" ? `${path(now)}.tmp` : path(now), text);
-      if (write === "replace") {
-        renameSync(`${path(now)}.tmp`, path(now));
+  /** Writes something, and asks VS Code's own commands about it until they are right. */
+  async nextInEditor(window: EditorWindow): Promise<Trial> {
+    const commands = new ByCommands(window);
+    const { write, written, question } = this.#write();
+    for (let calls = 1; ; calls++) {
+      const found = await this.#ask(commands, question);
+      const ms = performance.now() - written;
+      if (isDeepStrictEqual(found, this.#expected(question, this.#state))) {
+        return { write, question, outcome: "right", calls, ms };
       }
-      this.#at = now;
+      if (ms > PATIENCE) {
+        return { write, question, outcome: "stale", calls, ms, answer: JSON.stringify(found) };
+      }
     }
-    return write;
   }
 
-  /** What is wrong with the answer, if anything is. */
-  async #ask(question: Question): Promise<string | undefined> {
+  #write(): { readonly write: Write; readonly written: number; readonly question: Question } {
+    const before = this.#state;
+    const write = before.at === undefined ? "create" : this.#pick(WRITES.slice(1));
+    const at = before.at ?? (this.#below(2) as 0 | 1);
+    const path = join(this.#folder, this.#language.files[at]);
+    if (write === "rename") {
+      const other = at === 0 ? 1 : 0;
+      renameSync(path, join(this.#folder, this.#language.files[other]));
+      this.#state = { ...before, at: other };
+    } else if (write === "delete") {
+      rmSync(path);
+      this.#state = { ...before, at: undefined };
+    } else {
+      const padding = (before.padding + 1 + this.#below(MOST_PADDING - 1)) % MOST_PADDING;
+      this.#state = { at, revision: before.revision + 1, padding, fits: this.#below(2) === 0 };
+      const text = this.#language.written(padding, this.#state.fits, `ownMark${this.#state.revision}`);
+      const first = write === "replace" ? `${path}.tmp` : path;
+      writeFileSync(first, text);
+      if (first !== path) {
+        renameSync(first, path);
+      }
+    }
+    const written = performance.now();
+    const [now, old] = [this.#state, before];
+    const isNews = (question: Question): boolean =>
+      !isDeepStrictEqual(this.#expected(question, old), this.#expected(question, now));
+    return { write, written, question: this.#pick(QUESTIONS.filter(isNews)) };
+  }
+
+  async #ask(answerer: Answerer, question: Question): Promise<unknown> {
     const { base, user, files } = this.#language;
     const uris = files.map((file) => this.#uri(file));
-    const here = this.#at === undefined ? undefined : uris[this.#at];
-    const compare = (found: unknown, expected: unknown): string | undefined =>
-      JSON.stringify(found) === JSON.stringify(expected)
-        ? undefined
-        : `${JSON.stringify(found)} in place of ${JSON.stringify(expected)}`;
+    const inside = (found: readonly Location[]): string[] =>
+      [...new Set(found.filter(({ uri }) => uris.includes(uri)).map(lineOf))].sort();
     switch (question) {
-      case "references": {
-        const input = { uri: this.#uri(base.file), position: base.at, includeDeclaration: false, pageSize: 200 };
-        const { items } = await this.#client.callOnce<Page<Location>>("vscode.lsp.references", input);
-        const found = items.filter(({ uri }) => uris.includes(uri)).map(lineOf);
-        const uses = [0, 2, 3].map((line) => `${here} ${line + this.#padding}`);
-        return compare(found, here === undefined ? [] : uses);
-      }
+      case "references":
+        return inside(await answerer.references(this.#uri(base.file), base.at));
       case "symbols": {
-        const input = { query: "ownMark", pageSize: 200 };
-        const { items } = await this.#client.callOnce<Page<{ name: string; location: Location }>>(
-          "vscode.lsp.workspaceSymbols",
-          input,
-        );
-        const found = items.map(({ name, location }) => `${name.replace("()", "")} ${location.uri}`);
-        return compare([...new Set(found)], here === undefined ? [] : [`ownMark${this.#revision} ${here}`]);
+        const found = await answerer.symbols("ownMark");
+        return [...new Set(found.map(({ name, uri }) => `${name.replace("()", "")} ${uri}`))].sort();
       }
-      case "definition": {
-        const input = { uri: this.#uri(user.file), position: user.at };
-        const { locations } = await this.#client.callOnce<{ locations: Location[] }>("vscode.lsp.definition", input);
-        const found = locations.filter(({ uri }) => uris.includes(uri)).map(lineOf);
-        return compare(found, this.#at === 0 ? [`${here} ${1 + this.#padding}`] : []);
-      }
-      case "diagnostics": {
-        const input = { uri: this.#uri(user.file) };
-        const { diagnostics } = await this.#client.callOnce<{ diagnostics: unknown[] }>(
-          "vscode.lsp.diagnostics.document",
-          input,
-        );
-        return compare(diagnostics.length === 0, this.#at === 0 && this.#fits);
-      }
+      case "definition":
+        return inside(await answerer.definition(this.#uri(user.file), user.at));
+      case "diagnostics":
+        return answerer.hasDiagnostics(this.#uri(user.file));
+    }
+  }
+
+  #expected(question: Question, { at, revision, padding, fits }: State): unknown {
+    const here = at === undefined ? undefined : this.#uri(this.#language.files[at]);
+    switch (question) {
+      case "references":
+        return here === undefined ? [] : [0, 2, 3].map((line) => `${here} ${line + padding}`).sort();
+      case "symbols":
+        return here === undefined ? [] : [`ownMark${revision} ${here}`];
+      case "definition":
+        return at === 0 ? [`${here} ${1 + padding}`] : [];
+      case "diagnostics":
+        return !(at === 0 && fits);
     }
   }
 
@@ -191,6 +220,89 @@ export class OwnWrites {
   #below(bound: number): number {
     this.#random = (Math.imul(this.#random, 1_664_525) + 1_013_904_223) >>> 0;
     return Math.floor((this.#random / 2 ** 32) * bound);
+  }
+}
+
+class ThroughGateway implements Answerer {
+  readonly #client: GatewayClient;
+
+  constructor(client: GatewayClient) {
+    this.#client = client;
+  }
+
+  async references(uri: string, position: Position): Promise<Location[]> {
+    const input = { uri, position, includeDeclaration: false, pageSize: 200 };
+    return [...(await this.#client.callOnce<Page<Location>>("vscode.lsp.references", input)).items];
+  }
+
+  async symbols(query: string): Promise<{ name: string; uri: string }[]> {
+    type Found = Page<{ readonly name: string; readonly location: Location }>;
+    const { items } = await this.#client.callOnce<Found>("vscode.lsp.workspaceSymbols", { query, pageSize: 200 });
+    return items.map(({ name, location }) => ({ name, uri: location.uri }));
+  }
+
+  async definition(uri: string, position: Position): Promise<Location[]> {
+    const input = { uri, position };
+    return (await this.#client.callOnce<{ locations: Location[] }>("vscode.lsp.definition", input)).locations;
+  }
+
+  async hasDiagnostics(uri: string): Promise<boolean> {
+    const input = { uri };
+    const found = await this.#client.callOnce<{ diagnostics: unknown[] }>("vscode.lsp.diagnostics.document", input);
+    return found.diagnostics.length > 0;
+  }
+}
+
+/** Asks VS Code's own commands inside the window. */
+class ByCommands implements Answerer {
+  readonly #window: EditorWindow;
+
+  constructor(window: EditorWindow) {
+    this.#window = window;
+  }
+
+  references(uri: string, at: Position): Promise<Location[]> {
+    return this.#locations("vscode.executeReferenceProvider", uri, at);
+  }
+
+  symbols(query: string): Promise<{ name: string; uri: string }[]> {
+    return this.#window.inside(async (vscode, query) => {
+      const found = await vscode.commands.executeCommand<import("vscode").SymbolInformation[]>(
+        "vscode.executeWorkspaceSymbolProvider",
+        query,
+      );
+      return found.map(({ name, location }) => ({ name, uri: location.uri.toString() }));
+    }, query);
+  }
+
+  definition(uri: string, at: Position): Promise<Location[]> {
+    return this.#locations("vscode.executeDefinitionProvider", uri, at);
+  }
+
+  hasDiagnostics(uri: string): Promise<boolean> {
+    return this.#window.inside((vscode, uri) => vscode.languages.getDiagnostics(vscode.Uri.parse(uri)).length > 0, uri);
+  }
+
+  #locations(command: string, uri: string, at: Position): Promise<Location[]> {
+    return this.#window.inside(
+      async (vscode, { command, uri, at }) => {
+        type Found = import("vscode").Location & import("vscode").LocationLink;
+        const position = new vscode.Position(at.line, at.character);
+        const found = await vscode.commands.executeCommand<Found[]>(command, vscode.Uri.parse(uri), position);
+        return found.map((item) => {
+          const range = item.targetSelectionRange ?? item.targetRange ?? item.range;
+          const { start, end } = range;
+          return {
+            uri: (item.targetUri ?? item.uri).toString(),
+            range: {
+              start: { line: start.line, character: start.character },
+              end: { line: end.line, character: end.character },
+            },
+          };
+        });
+      },
+      { command, uri, at },
+    );
   }
 }
 

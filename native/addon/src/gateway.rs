@@ -208,7 +208,7 @@ impl Gateway {
         Ok(())
     }
 
-    /// Takes note of files that the editor has seen come, change or go, since it tells language servers of them then.
+    /// Takes note of files that have come, changed or gone, as the editor has seen and language servers have been told.
     #[napi]
     pub async fn editor_saw(&self, files: Vec<SeenFile>) -> Result<()> {
         let files = files.into_iter().map(|SeenFile { path, kind }| {

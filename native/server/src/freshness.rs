@@ -3,7 +3,7 @@
 //! The watch tells at once what was written. That the language servers know it takes longer, so what was written is pending
 //! until it is sure, or as sure as can be: a file that was written is opened in step with the disk, so that its text goes the
 //! same way as the question and arrives before it. Of one that has come or gone, the text is not all. There the editor is
-//! waited for, which tells what it sees, and then for as long as the clients of language servers hold such notices back.
+//! waited for, which tells what language servers have been told.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -40,8 +40,8 @@ const LARGEST_OPENED: u64 = 4 << 20;
 /// What no language server reads is in this language.
 const PLAIN: &str = "plaintext";
 
-/// How long after the editor's last event the language servers have heard of it: their clients gather events for 250 ms.
-const PASSED_ON: Duration = Duration::from_millis(300);
+/// How long the editor may pause while it tells of a change of many files.
+const LONGEST_PAUSE: Duration = Duration::from_millis(300);
 /// How long the editor is waited for. What it does not look at, it never tells of.
 const PATIENCE: Duration = Duration::from_secs(3);
 
@@ -253,7 +253,8 @@ impl<E: Editor> Gateway<E> {
         }
     }
 
-    /// Takes note of files that the editor has seen come, change or go, by their paths as the editor knows them.
+    /// Takes note of files that have come, changed or gone, as the editor has seen and language servers have been told by now.
+    /// The paths are those by which the editor knows them.
     pub async fn editor_saw(&self, files: Vec<(PathBuf, Kind)>) {
         let freshness = self.freshness();
         // What the editor tells of has happened before: it has to be pending by now, if that can be known.
@@ -338,7 +339,6 @@ struct Pending {
     many: Option<Unknown>,
     /// Of the last change.
     number: u64,
-    told_at: Option<Instant>,
     /// Since when language servers know of the last that they did not know of.
     known_since: Option<Instant>,
     /// Files that nobody reads. What is written there is not waited for, or a program that logs would put off each answer.
@@ -354,7 +354,8 @@ struct Unknown {
     kind: Kind,
     /// Whether its text can be handed over by opening it.
     opens: bool,
-    is_told: bool,
+    /// Since when language servers have been told of it; of many, if no more is told before.
+    told_at: Option<Instant>,
 }
 
 impl Pending {
@@ -378,16 +379,16 @@ impl Pending {
         }
         let before = self.paths.get(&path);
         // Nobody had been told of it, and it is gone.
-        if kind == Kind::Deleted && before.is_some_and(|before| before.kind == Kind::Created && !before.is_told) {
+        if kind == Kind::Deleted && before.is_some_and(|before| before.kind == Kind::Created && before.told_at.is_none()) {
             self.paths.remove(&path);
             return;
         }
         // The editor has yet to tell that it is there, or has done so.
         let created = before.filter(|before| before.kind == Kind::Created && kind == Kind::Changed);
-        let (kind, is_told) = created.map_or((kind, false), |before| (before.kind, before.is_told));
+        let (kind, told_at) = created.map_or((kind, None), |before| (before.kind, before.told_at));
         self.number += 1;
         let opens = kind != Kind::Deleted;
-        self.paths.insert(path, Unknown { number: self.number, since: now, kind, opens, is_told });
+        self.paths.insert(path, Unknown { number: self.number, since: now, kind, opens, told_at });
         self.forget(now);
         if self.paths.len() > MOST_FOLLOWED || self.many.is_some() {
             self.note_many(now);
@@ -398,27 +399,27 @@ impl Pending {
         self.paths.clear();
         self.number += 1;
         let (number, kind) = (self.number, Kind::Changed);
-        self.many = Some(Unknown { number, since: now, kind, opens: false, is_told: false });
+        self.many = Some(Unknown { number, since: now, kind, opens: false, told_at: None });
     }
 
     /// The editor has told of a path; of a folder that is gone, it tells for all that was in it.
     fn told(&mut self, path: &Path, kind: Kind, now: Instant) {
-        self.told_at = Some(now);
         if let Some(many) = &mut self.many {
-            many.is_told = true;
+            many.told_at = Some(now + LONGEST_PAUSE);
         }
         let gone = |kind| kind == Kind::Deleted;
         for (_, unknown) in self.paths.range_mut(path.to_owned()..).take_while(|(other, _)| other.starts_with(path)) {
-            unknown.is_told |= gone(kind) == gone(unknown.kind);
+            if gone(kind) == gone(unknown.kind) {
+                unknown.told_at.get_or_insert(now);
+            }
         }
     }
 
     fn opened(&mut self, path: &Path, number: u64, opened: Opened, now: Instant) {
-        let told_at = self.told_at;
         let Some(unknown) = self.paths.get_mut(path).filter(|unknown| unknown.number == number) else { return };
         unknown.opens = false;
         // That there is a file is more than its text: it can be imported.
-        let is_known = unknown.kind != Kind::Created || now >= unknown.known_at(told_at);
+        let is_known = unknown.kind != Kind::Created || now >= unknown.known_at();
         if opened == Opened::InVain || opened == Opened::InStep && !is_known {
             return;
         }
@@ -443,14 +444,14 @@ impl Pending {
             // resolves an import that has failed a second later.
             unknown.opens
                 && (unknown.kind == Kind::Changed
-                    || now >= unknown.known_at(self.told_at)
+                    || now >= unknown.known_at()
                     || end_of(path).is_some_and(|end| self.plain_ends.contains(&end)))
         };
         let due: Vec<_> = if self.opens_each() { self.paths.iter().filter(is_due).collect() } else { Vec::new() };
         if !due.is_empty() {
             return Next::Open(due.into_iter().map(|(path, unknown)| (path.clone(), unknown.number)).collect());
         }
-        let until = self.paths.values().chain(&self.many).map(|unknown| unknown.known_at(self.told_at)).min();
+        let until = self.paths.values().chain(&self.many).map(Unknown::known_at).min();
         until.map_or(Next::Known, Next::Wait)
     }
 
@@ -461,12 +462,12 @@ impl Pending {
 
     /// Forgets what is known by now.
     fn forget(&mut self, now: Instant) {
-        let (told_at, opens_each) = (self.told_at, self.opens_each());
+        let opens_each = self.opens_each();
         let mut known_since = self.known_since;
         let mut is_pending = |unknown: &Unknown| {
             // Opening is the surer way. The event that was seen may have been that of an earlier write.
-            let is_surely_told = unknown.is_told && now >= unknown.since + PATIENCE;
-            let known_at = unknown.known_at(told_at);
+            let is_surely_told = unknown.told_at.is_some() && now >= unknown.since + PATIENCE;
+            let known_at = unknown.known_at();
             let is_pending = if unknown.opens && opens_each { !is_surely_told } else { now < known_at };
             if !is_pending {
                 known_since = known_since.max(Some(known_at.min(now)));
@@ -485,12 +486,9 @@ fn end_of(path: &Path) -> Option<OsString> {
 }
 
 impl Unknown {
-    /// When it is known, if nothing else happens, given when the editor last told of anything.
-    fn known_at(&self, told_at: Option<Instant>) -> Instant {
+    /// When it is known, if nothing else happens.
+    fn known_at(&self) -> Instant {
         let at_last = self.since + PATIENCE;
-        match told_at {
-            Some(told_at) if self.is_told => at_last.min(told_at + PASSED_ON),
-            _ => at_last,
-        }
+        self.told_at.map_or(at_last, |told_at| at_last.min(told_at))
     }
 }
