@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { watch } from "node:fs";
-import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { link, mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 
 /** This extension, as VS Code has installed it. */
@@ -45,19 +45,27 @@ export async function installationId(extension: InstalledExtension): Promise<str
     }
     return known.id;
   }
-  await rm(file, { force: true });
+  if (again) {
+    await rm(file, { force: true });
+  }
   await mkdir(extension.storage, { recursive: true });
   const id = randomUUID();
+  // Nobody may find a part of a record, and take it for none.
+  const whole = `${file}.${id}`;
+  await writeFile(whole, JSON.stringify({ id, version, installed } satisfies Installation));
   try {
-    await writeFile(file, JSON.stringify({ id, version, installed } satisfies Installation), { flag: "wx" });
+    await link(whole, file);
     return id;
-  } catch (error) {
-    // Another window was faster, and both have to agree.
+  } catch {
+    // Another window was faster, and both have to agree; or what is there is no record.
     const theirs = await readRecord(file);
-    if (theirs === undefined) {
-      throw error;
+    if (theirs !== undefined) {
+      return theirs.id;
     }
-    return theirs.id;
+    await rename(whole, file);
+    return id;
+  } finally {
+    await rm(whole, { force: true });
   }
 }
 

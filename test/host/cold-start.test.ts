@@ -3,15 +3,14 @@ import { after, before, describe, type TestContext, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { type GatewayClient, type Location, type Position, ToolFailure } from "../../scripts/gateway-client.ts";
 import type { EditorWindow, RealVsCode } from "../../scripts/real-vscode.ts";
-import { type GatewayWindow, openGateway, startEditor } from "./gateway-window.ts";
+import { type GatewayWindow, openGateway, startEditor, windowsOpened } from "./gateway-window.ts";
 import { LanguageServer } from "./language-server.ts";
 import { LargeWorkspace } from "./large-workspace.ts";
 import { type HoverPayload, normalisedHover, normalisedWorkspaceSymbols } from "./normalised.ts";
 import { hoversInside, workspaceSymbolsInside } from "./own-commands.ts";
 import { RxjsWorkspace } from "./rxjs-workspace.ts";
 
-/** `npm run test:all` takes more. */
-const WINDOWS = Number(process.env["GATEWAY_COLD_STARTS"] ?? "2");
+const WINDOWS = windowsOpened(2);
 const MOST_RETRIES = 60;
 
 /** One question, and its complete answer. */

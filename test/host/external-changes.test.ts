@@ -5,8 +5,8 @@ import { after, before, describe, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { eventually } from "../../scripts/eventually.ts";
 import { ToolFailure } from "../../scripts/gateway-client.ts";
-import type { EditorWindow, RealVsCode } from "../../scripts/real-vscode.ts";
-import { copyWorkspace, type GatewayWindow, openGateway, removeFolder, startEditor } from "./gateway-window.ts";
+import type { EditorWindow } from "../../scripts/real-vscode.ts";
+import { copyWorkspace, type GatewayWindow } from "./gateway-window.ts";
 import { LanguageProject } from "./language-project.ts";
 import { pyright } from "./language-servers.ts";
 import type { DiagnosticItem } from "./normalised.ts";
@@ -39,87 +39,63 @@ const WAYS: readonly { readonly name: string; readonly show: (window: EditorWind
   ];
 
 describe("scenario 4: diagnostics of files that another process has just written", () => {
-  describe("TypeScript, JSON and CSS", () => {
-    let folder: string;
-    let editor: RealVsCode;
-    let gateway: GatewayWindow;
+  /** Files of both languages, in one window. */
+  let project: LanguageProject;
 
-    before(async () => {
-      folder = copyWorkspace();
-      editor = await startEditor();
-      gateway = await openGateway(editor, folder);
-    });
-
-    after(async () => {
-      await gateway?.client.close();
-      await editor?.stop();
-      removeFolder(folder);
-    });
-
-    for (const { name, show } of WAYS) {
-      test(`a type error that appears and goes in a TypeScript file, ${name}`, async () => {
-        const file = join(folder, "src", `${name.replaceAll(" ", "-")}.ts`);
-        writeFileSync(file, "export const depth: number = 4;\n");
-        await show(gateway.window, file);
-        for (let round = 1; round <= 3; round++) {
-          writeFileSync(file, `export const depth: number = "${round}";\n`);
-          assert.deepEqual(codes(await ask(gateway, file)), ["2322"], `round ${round}`);
-          writeFileSync(file, `export const depth: number = ${round};\n`);
-          assert.deepEqual(codes(await ask(gateway, file)), [], `round ${round}`);
-        }
-      });
-    }
-
-    const MISTAKEN = [
-      { file: "mistaken.json", text: '{ "depth": }\n', code: "516" },
-      { file: "mistaken.css", text: "a { colour: red; \n", code: "css-rcurlyexpected" },
-    ];
-    for (const { file: name, text, code } of MISTAKEN) {
-      test(`${name} without a tab is not analysed, and with diagnostics.openTab it is`, async () => {
-        const file = join(folder, name);
-        writeFileSync(file, text);
-        await assert.rejects(
-          ask(gateway, file),
-          (error) =>
-            error instanceof ToolFailure &&
-            error.code === "PROVIDER_UNAVAILABLE" &&
-            error.details["reason"] === "not_analysed" &&
-            error.message.includes("mcpLspGateway.diagnostics.openTab"),
-        );
-        await openTabs(gateway.window, true);
-        // The setting takes effect when the extension has heard of it.
-        const found = await eventually(
-          () => ask(gateway, file),
-          () => true,
-        );
-        assert.ok(codes(found).includes(code), JSON.stringify(found));
-        assert.deepEqual(await tabs(gateway.window, file), [], "The tab is closed again.");
-        await openTabs(gateway.window, undefined);
-      });
-    }
+  before(async () => {
+    project = await LanguageProject.open("python", await pyright(), copyWorkspace);
   });
 
-  describe("Python", () => {
-    let project: LanguageProject;
+  after(() => project?.close());
 
-    before(async () => {
-      project = await LanguageProject.open("python", await pyright());
+  for (const { name, show } of WAYS) {
+    test(`a type error that appears and goes in a TypeScript file, ${name}`, async () => {
+      const file = join(project.folder, "src", `${name.replaceAll(" ", "-")}.ts`);
+      writeFileSync(file, "export const depth: number = 4;\n");
+      await show(project.gateway.window, file);
+      for (let round = 1; round <= 3; round++) {
+        writeFileSync(file, `export const depth: number = "${round}";\n`);
+        assert.deepEqual(codes(await ask(project.gateway, file)), ["2322"], `round ${round}`);
+        writeFileSync(file, `export const depth: number = ${round};\n`);
+        assert.deepEqual(codes(await ask(project.gateway, file)), [], `round ${round}`);
+      }
     });
+  }
 
-    after(() => project?.close());
+  for (const { name, show } of WAYS) {
+    test(`a type error that appears and goes in a Python file, ${name}`, async () => {
+      const file = join(project.folder, `${name.replaceAll(" ", "_")}.py`);
+      writeFileSync(file, "depth: int = 4\n");
+      await show(project.gateway.window, file);
+      for (let round = 1; round <= 3; round++) {
+        writeFileSync(file, `depth: int = "${round}"\n`);
+        assert.deepEqual(codes(await ask(project.gateway, file)), ["reportAssignmentType"], `round ${round}`);
+        writeFileSync(file, `depth: int = ${round}\n`);
+        assert.deepEqual(codes(await ask(project.gateway, file)), [], `round ${round}`);
+      }
+    });
+  }
 
-    for (const { name, show } of WAYS) {
-      test(`a type error that appears and goes in a Python file, ${name}`, async () => {
-        const file = join(project.folder, `${name.replaceAll(" ", "_")}.py`);
-        writeFileSync(file, "depth: int = 4\n");
-        await show(project.gateway.window, file);
-        for (let round = 1; round <= 3; round++) {
-          writeFileSync(file, `depth: int = "${round}"\n`);
-          assert.deepEqual(codes(await ask(project.gateway, file)), ["reportAssignmentType"], `round ${round}`);
-          writeFileSync(file, `depth: int = ${round}\n`);
-          assert.deepEqual(codes(await ask(project.gateway, file)), [], `round ${round}`);
-        }
-      });
+  // Last, since a window hears of a setting when it hears of it.
+  test("a JSON and a CSS file without a tab are not analysed, and with diagnostics.openTab they are", async () => {
+    const mistaken = [
+      { file: join(project.folder, "mistaken.json"), text: '{ "depth": }\n', code: "516" },
+      { file: join(project.folder, "mistaken.css"), text: "a { colour: red; \n", code: "css-rcurlyexpected" },
+    ];
+    for (const { file, text } of mistaken) {
+      writeFileSync(file, text);
+    }
+    // At once, since each answer is waited for as long as a call may take.
+    await Promise.all(mistaken.map(({ file }) => assert.rejects(ask(project.gateway, file), isNotAnalysed)));
+    await openTabs(project.gateway.window, true);
+    for (const { file, code } of mistaken) {
+      // The setting takes effect when the extension has heard of it.
+      const found = await eventually(
+        () => ask(project.gateway, file),
+        () => true,
+      );
+      assert.ok(codes(found).includes(code), JSON.stringify(found));
+      assert.deepEqual(await tabs(project.gateway.window, file), [], "The tab is closed again.");
     }
   });
 });
@@ -129,11 +105,20 @@ function ask({ client }: GatewayWindow, file: string): Promise<Diagnostics> {
   return client.call(TOOL, { uri: pathToFileURL(file).href });
 }
 
+function isNotAnalysed(error: unknown): boolean {
+  return (
+    error instanceof ToolFailure &&
+    error.code === "PROVIDER_UNAVAILABLE" &&
+    error.details["reason"] === "not_analysed" &&
+    error.message.includes("mcpLspGateway.diagnostics.openTab")
+  );
+}
+
 function codes({ diagnostics }: Diagnostics): (string | undefined)[] {
   return diagnostics.map(({ code }) => code);
 }
 
-function openTabs(window: EditorWindow, value: boolean | undefined): Promise<void> {
+function openTabs(window: EditorWindow, value: boolean): Promise<void> {
   return window.inside(
     async (vscode, { value }) => {
       await vscode.workspace

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { describe, test } from "node:test";
 import { parseConfiguration } from "../../scripts/handover.ts";
 import { root } from "../../scripts/layout.ts";
-import { removeFolder, statusFor, temporaryFolder } from "./gateway-window.ts";
+import { initialize, removeFolder, statusFor, temporaryFolder } from "./gateway-window.ts";
 
 interface Ended {
   readonly code: number | null;
@@ -48,7 +48,7 @@ describe("npm start", () => {
     assert.ok(stdout.includes(`\n  1 items on 1 page\n${mistake}\n`), stdout);
     assert.equal(stdout.match(/^vscode\.lsp\.\S+ {2}\(/gm)?.length, 7);
     assert.match(stdout, new RegExp(`^Endpoint: ${endpoint}$`, "m"));
-    await assert.rejects(statusFor(endpoint, "any"), "Nothing listens any more.");
+    await assert.rejects(initialize(endpoint, "any", "2025-11-25"), "Nothing listens any more.");
   });
 
   test("fails when nobody in the editor can tell a definition or a reference", async () => {

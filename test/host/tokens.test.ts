@@ -1,16 +1,24 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
+import { GatewayClient } from "../../scripts/gateway-client.ts";
+import type { ClientConfiguration } from "../../scripts/handover.ts";
 import { vsixFile } from "../../scripts/layout.ts";
-import type { RealVsCode } from "../../scripts/real-vscode.ts";
+import type { EditorWindow, RealVsCode } from "../../scripts/real-vscode.ts";
 import { connect, copyWorkspace, openGateway, removeFolder, startEditor, statusFor } from "./gateway-window.ts";
 
 describe("tokens", () => {
   let folder: string;
   let editor: RealVsCode;
+  let window: EditorWindow;
+  /** What the window gives out now. */
+  let given: ClientConfiguration;
 
   before(async () => {
     folder = copyWorkspace();
     editor = await startEditor();
+    const opened = await openGateway(editor, folder);
+    await opened.client.close();
+    ({ window, configuration: given } = opened);
   });
 
   after(async () => {
@@ -19,8 +27,8 @@ describe("tokens", () => {
   });
 
   test("rotating the token shuts out the old one at once and lets the new one in", async () => {
-    const { window, configuration, client } = await openGateway(editor, folder);
-    const { url, token } = configuration;
+    const { url, token } = given;
+    const client = await GatewayClient.connect(given);
     assert.equal(await statusFor(url, token), 200);
     await window.runCommand("MCP LSP Gateway: Rotate Token");
     await window.notification("The token of this workspace was replaced");
@@ -32,29 +40,28 @@ describe("tokens", () => {
     assert.equal(renewed.configuration.url, url);
     assert.equal((await renewed.client.toolNames()).length, 7);
     await renewed.client.close();
-    await window.close();
+    given = renewed.configuration;
   });
 
   test("a reload keeps the token", async () => {
-    const first = await openGateway(editor, folder);
-    await first.window.page.reload();
-    const { configuration, client, window } = await connect(first.window);
-    assert.equal(configuration.token, first.configuration.token);
+    await window.page.reload();
+    const { configuration, client } = await connect(window);
+    assert.equal(configuration.token, given.token);
     assert.equal((await client.toolNames()).length, 7);
-    await window.close();
+    await client.close();
   });
 
   test("uninstalling leaves no token behind that works after the next installation", async () => {
-    const { window, configuration } = await openGateway(editor, folder);
     await window.inside((vscode) => vscode.commands.executeCommand("gatewayHandover.uninstall"), undefined);
     await window.page.reload();
     await window.page.waitForSelector(".monaco-workbench");
     await editor.install(vsixFile);
     await window.page.reload();
     const again = await connect(window);
-    assert.notEqual(again.configuration.token, configuration.token);
-    assert.equal(await statusFor(again.configuration.url, configuration.token), 401);
+    assert.notEqual(again.configuration.token, given.token);
+    assert.equal(await statusFor(again.configuration.url, given.token), 401);
     assert.equal(await statusFor(again.configuration.url, again.configuration.token), 200);
-    await window.close();
+    await again.client.close();
+    given = again.configuration;
   });
 });
