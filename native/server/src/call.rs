@@ -191,6 +191,7 @@ impl<E: Editor> Gateway<E> {
     ) -> Result<(Opened, Option<Found>), ToolError> {
         loop {
             let (admitted, document) = self.admit(uri).await?;
+            self.workspace().name([document.real_path.clone()]);
             let opening = Opening { uri: &document.editor_uri, position, along, ready: self.silent().ready() };
             let (opened, found) = self.editor().open(opening).await?;
             let moment = self.workspace().now();

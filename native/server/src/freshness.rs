@@ -175,6 +175,7 @@ impl Freshness {
         changes: impl Fn(u64) -> Result<Changes, Behind>,
     ) -> Result<(), Behind> {
         loop {
+            root.watch.follow(workspace.take_named(&root.path));
             let since = root.sequence.load(Ordering::Relaxed);
             let Changes { sequence, changed } = changes(since)?;
             let mut pending = self.pending();
@@ -379,7 +380,9 @@ impl Pending {
         }
         let before = self.paths.get(&path);
         // Nobody had been told of it, and it is gone.
-        if kind == Kind::Deleted && before.is_some_and(|before| before.kind == Kind::Created && before.told_at.is_none()) {
+        if kind == Kind::Deleted
+            && before.is_some_and(|before| before.kind == Kind::Created && before.told_at.is_none())
+        {
             self.paths.remove(&path);
             return;
         }

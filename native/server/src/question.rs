@@ -20,7 +20,7 @@ use serde_json::value::RawValue;
 
 use crate::asks::Stage;
 use crate::call::{Opened, blocking};
-use crate::disk::{AtOnce, Resolver};
+use crate::disk::{AtOnce, Noting, Resolver};
 use crate::editor::{Along, Editor, EditorError, Found, Place};
 use crate::gateway::Gateway;
 use crate::readiness::Believed;
@@ -318,8 +318,11 @@ async fn whole_at_once_if<A: Whole + 'static>(
 ) -> Result<(Moment, Canonical), ToolError> {
     if takes_little && moment.silent.is_empty() {
         let disk = AtOnce::default();
-        let answer = canonicalize(&moment.roots, &disk);
+        let noting = Noting::new(&disk);
+        let answer = canonicalize(&moment.roots, &noting);
+        let named = noting.noted();
         if disk.is_decided() {
+            workspace.name(named);
             return Ok((moment, Canonical::Whole(Arc::new(answer?))));
         }
     }
@@ -343,14 +346,18 @@ async fn set(
 async fn resolving<T: Send + 'static>(
     workspace: &Workspace,
     moment: &Moment,
-    work: impl FnOnce(&Resolver) -> T + Send + 'static,
+    work: impl FnOnce(&dyn RealPaths) -> T + Send + 'static,
 ) -> Result<T, ToolError> {
     let resolver = Resolver::sparing(Arc::clone(&moment.silent));
-    blocking(workspace.turn_for_answer().await?, move || {
-        let done = work(&resolver);
-        resolver.check_complete().map(|()| done)
+    let (done, named) = blocking(workspace.turn_for_answer().await?, move || {
+        let noting = Noting::new(&resolver);
+        let done = work(&noting);
+        let named = noting.noted();
+        (resolver.check_complete().map(|()| done), named)
     })
-    .await?
+    .await?;
+    workspace.name(named);
+    done
 }
 
 /// A language without definitions or declarations has none to leave out (D9).

@@ -15,6 +15,7 @@ mod queue;
 mod stamp;
 mod tree;
 
+use std::mem;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
@@ -144,6 +145,8 @@ pub struct Swept {
 #[derive(Debug)]
 pub struct Watch {
     tree: Mutex<Tree>,
+    /// Files that are to be followed, which needs the tree.
+    followed: Mutex<Vec<PathBuf>>,
     is_ready: AtomicBool,
     looks: Arc<AtomicU64>,
     /// How many threads are in calls that may take long.
@@ -155,7 +158,7 @@ impl Watch {
     pub fn new(options: &Options) -> Self {
         let looks = Arc::default();
         let tree = Mutex::new(Tree::new(options, Arc::clone(&looks)));
-        Self { tree, looks, is_ready: AtomicBool::new(false), at_work: AtomicUsize::new(0) }
+        Self { tree, followed: Mutex::default(), looks, is_ready: AtomicBool::new(false), at_work: AtomicUsize::new(0) }
     }
 
     /// Watches these folders, given by their real paths, and no others any more; a root that stays is not walked again.
@@ -174,6 +177,11 @@ impl Watch {
         self.is_ready.store(false, Ordering::Release);
     }
 
+    /// Tells from now on what happens to these files, as far as they are ignored.
+    pub fn follow(&self, paths: impl IntoIterator<Item = PathBuf>) {
+        self.followed.lock().unwrap_or_else(PoisonError::into_inner).extend(paths);
+    }
+
     /// What has changed since the sequence number, by all writes that had ended when this was called; 0 is the number
     /// before everything. It never waits for a long call of another thread. While nothing was written it costs about a
     /// microsecond and one for each root; else some for each path that was written, and all that is in it for each new
@@ -189,7 +197,7 @@ impl Watch {
         if tree.has_swept() || !self.is_ready.load(Ordering::Acquire) {
             return Err(behind());
         }
-        tree.read_queue();
+        self.bring_up_to_date(&mut tree);
         // A look may show that more folders have to be swept; these were swept by it.
         if tree.look(QUICK) { Ok(tree.log.since(since)) } else { Err(Behind::Slow) }
     }
@@ -219,7 +227,7 @@ impl Watch {
         loop {
             let mut tree = self.tree();
             // The queue is read again and again, so that it does not overflow meanwhile.
-            tree.read_queue();
+            self.bring_up_to_date(&mut tree);
             if tree.look(STEP) {
                 self.is_ready.store(tree.has_roots(), Ordering::Release);
                 return tree;
@@ -227,6 +235,13 @@ impl Watch {
             drop(tree);
             thread::yield_now();
         }
+    }
+
+    fn bring_up_to_date(&self, tree: &mut Tree) {
+        for path in mem::take(&mut *self.followed.lock().unwrap_or_else(PoisonError::into_inner)) {
+            tree.follow(&path);
+        }
+        tree.read_queue();
     }
 
     fn tree(&self) -> MutexGuard<'_, Tree> {

@@ -122,6 +122,27 @@ async fn what_is_ignored_or_has_come_and_gone_is_not_opened() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn an_ignored_file_counts_once_an_answer_names_it_or_it_was_asked_about() {
+    let bench = Bench::with(&["c.ts"]).await;
+    bench.ignore(&["[ab].ts".to_owned(), "c.ts".to_owned()]);
+    bench.editor.set(|answers| {
+        let references = answers.references.as_mut().expect("there are some");
+        references.uris = vec![bench.uri("c.ts")];
+    });
+    // It was made so short a time ago that it is opened at first.
+    while bench.ask().await == Err(ToolError::CatchingUp) {}
+    bench.opened();
+    for (name, counts) in [("c.ts", true), ("a.ts", true), ("b.ts", false)] {
+        let cursor = bench.ask().await.expect("a page")["nextCursor"].clone();
+        bench.write(name, "written");
+        let stale = Err(ToolError::CursorStale { changed: vec![Epoch::Fs] });
+        assert_eq!(bench.page(cursor).await == stale, counts, "{name}");
+    }
+    bench.ask().await.expect("a page");
+    assert_eq!(bench.opened(), ["c.ts"]);
+}
+
+#[tokio::test(start_paused = true)]
 async fn what_is_written_while_the_editor_is_asked_is_asked_about_again() {
     let bench = Bench::with(&["b.ts", "c.ts", "d.ts"]).await;
     for name in ["b.ts", "c.ts", "d.ts"] {

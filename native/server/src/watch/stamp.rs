@@ -67,6 +67,11 @@ impl FileState {
         self.stamp.id()
     }
 
+    /// Whether it was written so short a time ago that another write may have left the same stamp.
+    pub(super) fn is_young(&self) -> bool {
+        self.stamp.is_young()
+    }
+
     /// The state that was found just now, and how it is beside the one before. Young files are read if that is wanted, or
     /// if they were read before.
     pub(super) fn compared(before: Option<&Self>, path: &Path, found: &Metadata, reads: bool) -> (Self, Likeness) {

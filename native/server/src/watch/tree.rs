@@ -16,6 +16,9 @@ use super::queue::{Event, Queue, Watched};
 use super::stamp::{FileId, FileState, Likeness, has_other_names};
 use super::{Cause, Options, Status, Swept};
 
+/// How many ignored files are followed.
+const MOST_FOLLOWED: usize = 4_096;
+
 /// Errors by which a folder says that nobody can look into it.
 const DENIALS: [ErrorKind; 3] = [ErrorKind::PermissionDenied, ErrorKind::NotFound, ErrorKind::NotADirectory];
 
@@ -96,15 +99,36 @@ impl Tree {
     /// Replaces the roots. What has to be looked at for that is due.
     pub(super) fn set_scope(&mut self, roots: Vec<PathBuf>, ignore: Ignore) {
         self.has_roots = true;
-        let before = mem::replace(&mut self.scope, Scope { roots, ignore });
-        let left: Vec<_> = self.folders.keys().filter(|folder| !self.scope.enters(folder)).cloned().collect();
-        for folder in left {
-            self.forget_one(&folder);
-        }
+        let before = mem::replace(&mut self.scope, Scope::new(roots, ignore));
+        self.leave_folders();
         for root in &self.scope.roots {
             if self.scope.ignore != before.ignore || !before.roots.contains(root) {
                 require(&mut self.due, root.clone(), How { is_deep: true, adopts: true, ..How::default() });
             }
+        }
+    }
+
+    /// Tells from now on what happens to a file although it is ignored. It counts as changed if that was so short a time ago
+    /// that whoever knows of it may know what it was before. Of very many such files, the first are told no more.
+    pub(super) fn follow(&mut self, path: &Path) {
+        if self.scope.followed() == MOST_FOLLOWED {
+            self.scope.follow_no_more();
+            self.leave_folders();
+        }
+        if self.scope.follow(path) {
+            // The folder that holds it, or the first on the way there that is not known.
+            let unknown = path.ancestors().skip(1).take_while(|folder| !self.folders.contains_key(*folder));
+            if let Some(folder) = unknown.last().or(path.parent()) {
+                require(&mut self.due, folder.to_owned(), How { adopts: true, ..How::default() });
+            }
+        }
+    }
+
+    /// Forgets the folders that are outside the scope.
+    fn leave_folders(&mut self) {
+        let left: Vec<_> = self.folders.keys().filter(|folder| !self.scope.enters(folder)).cloned().collect();
+        for folder in left {
+            self.forget_one(&folder);
         }
     }
 
@@ -338,11 +362,12 @@ impl Tree {
                 None => None,
             };
             let (state, likeness) = FileState::compared(state.as_ref(), &child, &found, folder.watch.is_err());
-            if likeness != Likeness::Same && (existed || !how.adopts) {
+            let is_news = existed || !how.adopts || self.scope.is_followed(&child) && state.is_young();
+            if likeness != Likeness::Same && is_news {
                 if has_other_names(&found) {
                     self.written.insert(state.id());
                 }
-                self.log.note(child, existed || !was_complete, Found::File);
+                self.log.note(child, existed || !was_complete || how.adopts, Found::File);
             }
             if self.files < self.most_files {
                 folder.entries.insert(name, Entry::File(state));
