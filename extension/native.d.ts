@@ -20,7 +20,7 @@ export declare class Gateway {
   configure(options: GatewayOptions): Promise<void>
   /** Counts one change of the workspace. */
   bump(kind: 'roots' | 'text' | 'fs' | 'diagnostics'): void
-  /** Takes note of files that the editor has seen come, change or go, since it tells language servers of them then. */
+  /** Takes note of files that have come, changed or gone, as the editor has seen and language servers have been told. */
   editorSaw(files: Array<SeenFile>): Promise<void>
   /** The folders that are not watched, by cause. */
   swept(): Promise<Array<SweptFolders>>

@@ -2,12 +2,17 @@
 // many answers were about the files before the write, and how long the right ones took from the write on, beside the time
 // until VS Code's own command is right, called in the same window.
 
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { type GatewayWindow, openGateway, startEditor } from "../test/host/gateway-window.ts";
 import { LanguageProject } from "../test/host/language-project.ts";
 import { pyright } from "../test/host/language-servers.ts";
 import { type Language, OwnWrites, PYTHON, type Trial, TYPESCRIPT } from "../test/host/own-writes.ts";
 import { RxjsWorkspace } from "../test/host/rxjs-workspace.ts";
+import { buildRustBench, RustProcess } from "./bench/rust.ts";
+import { median } from "./bench/table.ts";
 import { command, Failure, say, step } from "./progress.mjs";
 import { packVsix } from "./vsix.ts";
 
@@ -15,6 +20,17 @@ const DEFAULT_TRIALS = 1_000;
 const DEFAULT_SEED = 20_251_122;
 /** Of the trials, one in so many is made with VS Code's own commands as well. */
 const COMPARED = 5;
+
+const WATCHED_FILES = 100_000;
+const LOOKS = 10_000;
+
+/** What native/bench says of a watch. */
+interface Costs {
+  readonly firstWalkMs: number;
+  readonly residentBytes: number;
+  /** Each, in microseconds. */
+  readonly looks: readonly number[];
+}
 
 /** What came of the trials in one language. */
 interface Outcomes {
@@ -58,6 +74,7 @@ await command(async () => {
   for (const { write, question, outcome, answer } of wrong) {
     say(`${outcome}: ${write}, ${question}: ${answer}`);
   }
+  await watch();
   return wrong.some(({ outcome }) => outcome === "stale") ? 1 : 0;
 });
 
@@ -107,6 +124,20 @@ async function run(
     gateway.push(await trials.next(client));
   }
   return { gateway, editor };
+}
+
+/** What it costs to watch, on Linux. A question looks three times, at each root. */
+async function watch(): Promise<void> {
+  const root = mkdtempSync(join(tmpdir(), "gateway-watch-"));
+  try {
+    await buildRustBench();
+    const costs = await new RustProcess("watch").answer<Costs>({ root, files: WATCHED_FILES, rounds: LOOKS });
+    say(`A look when nothing was written: ${median(costs.looks).toFixed(1)} µs.`);
+    const [seconds, megabytes] = [costs.firstWalkMs / 1_000, costs.residentBytes / 1e6];
+    say(`${WATCHED_FILES} files: ${seconds.toFixed(1)} s for the first walk, ${megabytes.toFixed(0)} MB.`);
+  } finally {
+    rmSync(root, { recursive: true });
+  }
 }
 
 function kindOf({ write, question }: Trial): string {

@@ -22,7 +22,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::thread;
 
 pub use ignore::Ignore;
-pub use stamp::FileState;
 use tree::Tree;
 
 /// How many files [`Watch::catch_up`] looks at by itself; some milliseconds at most.

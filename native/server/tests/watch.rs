@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use gateway_server::watch::Kind::{Changed as Edited, Created, Deleted};
-use gateway_server::watch::{Behind, Cause, Changed, Changes, FileState, Ignore, Kind, Options, Watch};
+use gateway_server::watch::{Behind, Cause, Changed, Changes, Ignore, Kind, Options, Watch};
 
 /// A root in a folder of its own, and a watch that is asked again and again.
 struct Place {
@@ -298,19 +298,6 @@ fn what_is_ignored_is_not_told() {
         place.assert_changes("ignored again", &[("new.log/f", Deleted)]);
         assert_eq!(place.watch.status().watched == 0, options.most_watches == 0);
     }
-}
-
-#[test]
-fn a_file_that_is_ignored_can_be_looked_at_by_its_state() {
-    let place = Place::ignoring("mkdir dist; printf one > dist/a", &Options::default(), &["**/dist/**"]);
-    let file = place.root().join("dist/a");
-    let state = FileState::of(&file).expect("it is there");
-    assert!(state.is_current(&file));
-    // The same size, and maybe the same times.
-    place.run("printf two > dist/a");
-    assert!(!state.is_current(&file));
-    place.run("rm dist/a");
-    assert!(!state.is_current(&file) && FileState::of(&file).is_err());
 }
 
 #[test]

@@ -327,7 +327,9 @@ impl Tree {
                     continue;
                 }
                 let known = self.folders.get(child.as_path()).is_some_and(|known| known.id == FileId::of(&found));
-                if !known || how.is_deep {
+                // What is adopted is no news, by whichever way it is come upon.
+                let is_adopted = self.due.get(&child).is_some_and(|due| due.adopts);
+                if (!known || how.is_deep) && !is_adopted {
                     require(&mut self.due, child, How { was_touched: false, ..how });
                 }
                 if let Some((name, entry)) = before.remove_entry(name.as_os_str()) {
