@@ -66,12 +66,12 @@ impl Stage {
         self.warming_up.load(Ordering::Relaxed)
     }
 
-    /// Says that the ask has to wait for language servers to know what was written.
-    pub(crate) fn set_catching_up(&self) {
-        self.catching_up.store(true, Ordering::Relaxed);
+    /// Says whether the ask waits for language servers to know what was written.
+    pub(crate) fn set_catching_up(&self, catching_up: bool) {
+        self.catching_up.store(catching_up, Ordering::Relaxed);
     }
 
-    /// Whether the ask had to.
+    /// Whether the ask waits for language servers to know what was written.
     pub(crate) fn is_catching_up(&self) -> bool {
         self.catching_up.load(Ordering::Relaxed)
     }

@@ -233,10 +233,10 @@ impl<E: Editor> Gateway<E> {
             // From before the look on, so that nothing that is told meanwhile is missed.
             let told = freshness.told.notified();
             let next = freshness.pending().next(Instant::now());
+            stage.set_catching_up(next != Next::Known);
             if next == Next::Known {
                 return Ok(number);
             }
-            stage.set_catching_up();
             if let Some(uri) = question.uri().filter(|_| !is_admitted) {
                 self.admit(uri).await?;
             }
