@@ -158,7 +158,10 @@ export class Analysis {
    */
   documentSettled(uri: string, isShown: boolean, knownFor?: number, unexpected = UNEXPECTED_MS): Promise<void> {
     const asked = this.#clock.now();
-    const writtenAt = Math.max(this.#writtenAt(knownFor), this.#languageOf(uri)?.changedAt ?? NEVER);
+    const { changedAt: changed = NEVER } = this.#languageOf(uri) ?? {};
+    // Of its own change, it is told by what is published for it.
+    const isOwn = changed === this.#documents.get(uri)?.changedAt;
+    const writtenAt = Math.max(this.#writtenAt(knownFor), isOwn ? NEVER : changed);
     return this.#once(() => {
       const document = this.#documents.get(uri);
       const { changedAt = asked, publishedAt } = document ?? {};
@@ -168,7 +171,8 @@ export class Analysis {
           : Math.max(
               this.#remaining(publishedAt, quietOf(document)),
               this.#untilSettled(document),
-              this.#untilQuiet(writtenAt, publishedAt >= writtenAt ? publishedAt : this.#languageOf(uri)?.publishedAt),
+              // Somebody reports on it, so something is expected to come of a write in its language.
+              this.#untilQuiet(writtenAt, this.#languageOf(uri)?.publishedAt, 2 * LANGUAGE_QUIET_MS),
             );
       return wait > 0 ? { wait } : { found: undefined };
     });
@@ -179,7 +183,7 @@ export class Analysis {
     const writtenAt = this.#writtenAt(knownFor);
     return this.#once(() => {
       const published = [...this.#languages.values()].map(({ publishedAt }) => publishedAt ?? NEVER);
-      const wait = this.#untilQuiet(writtenAt, Math.max(NEVER, ...published));
+      const wait = this.#untilQuiet(writtenAt, Math.max(NEVER, ...published), LANGUAGE_QUIET_MS);
       return wait > 0 ? { wait } : { found: undefined };
     });
   }
@@ -188,11 +192,20 @@ export class Analysis {
     return knownFor === undefined ? NEVER : this.#clock.now() - knownFor;
   }
 
-  /** The milliseconds until nothing was published for long enough after something was written. */
-  #untilQuiet(writtenAt: number, publishedAt = NEVER): number {
-    const wait = this.#remaining(Math.max(writtenAt, publishedAt), LANGUAGE_QUIET_MS);
+  /**
+   * The milliseconds until nothing was published for long enough after something was written: longer after what has come
+   * late, since more may. `atFirst` is how long nothing may come at all.
+   */
+  #untilQuiet(writtenAt: number, publishedAt = NEVER, atFirst: number): number {
+    if (writtenAt === NEVER) {
+      return 0;
+    }
+    const quietUntil =
+      publishedAt < writtenAt
+        ? writtenAt + atFirst
+        : publishedAt + Math.max(LANGUAGE_QUIET_MS, 1.5 * (publishedAt - writtenAt));
     // What is published long after that has another reason.
-    return writtenAt === NEVER ? 0 : Math.min(wait, this.#remaining(writtenAt, LONGEST_QUIET_MS));
+    return Math.min(quietUntil, writtenAt + LONGEST_QUIET_MS) - this.#clock.now();
   }
 
   #languageOf(uri: string): Language | undefined {

@@ -86,6 +86,7 @@ impl Freshness {
     /// runtime.
     pub(crate) fn configure(&self, roots: Vec<PathBuf>, ignore: &Ignore) {
         let before = self.roots();
+        let roots = if ignore.is_everything() { Vec::new() } else { roots };
         let same = |path: &PathBuf| before.iter().find(|root| root.path == *path);
         let roots = roots.into_iter().map(|path| match same(&path) {
             Some(root) if root.ignore == *ignore => Arc::clone(root),

@@ -46,6 +46,11 @@ impl Ignore {
         }
     }
 
+    /// Whether nothing at all is to be watched.
+    pub fn is_everything(&self) -> bool {
+        self.patterns.iter().any(|pattern| pattern == "**")
+    }
+
     /// The patterns that could not be read as globs.
     pub fn unreadable(&self) -> &[String] {
         &self.unreadable
