@@ -16,6 +16,8 @@ export const NO_SIGN_MS = 20_000;
 /** How long a document waits for a first report where nothing leads to expect one. */
 export const UNEXPECTED_MS = 1_500;
 
+const NEVER = Number.NEGATIVE_INFINITY;
+
 interface Analysed {
   readonly language: string;
   /** Whether somebody has reported on it since it was opened. */
@@ -29,6 +31,8 @@ interface Analysed {
 }
 
 interface Language {
+  /** When a text in it was last changed. */
+  changedAt: number | undefined;
   /** When its first document was seen, or extensions came that may know more of it. */
   since: number;
   /** How long after that something was published for it at first, in milliseconds. */
@@ -70,6 +74,7 @@ export class Analysis {
     });
     if (!this.#languages.has(language)) {
       this.#languages.set(language, {
+        changedAt: undefined,
         since: now,
         firstAfter: undefined,
         publishedAt: undefined,
@@ -85,6 +90,10 @@ export class Analysis {
     if (document !== undefined) {
       const now = this.#clock.now();
       this.#documents.set(uri, { ...document, changedAt: now, publishedAt: undefined, isChanged: true });
+      const language = this.#languages.get(document.language);
+      if (language !== undefined) {
+        language.changedAt = now;
+      }
       this.#happened();
     }
   }
@@ -140,22 +149,67 @@ export class Analysis {
   /**
    * Resolves once diagnostics were published for the document after it was opened or last changed, and then no more for
    * a while, or nobody is expected to publish any. What is published while a language starts may be a part, or about a
-   * text that is no more: it counts once the language is settled, too.
+   * text that is no more: it counts once the language is settled, too. And what was published before something else was
+   * written counts once nothing has come of that for a while.
    *
    * @param isShown whether it is in a tab
    * @param unexpected how long to wait for a report that nothing leads to expect
+   * @param knownFor for how long, in milliseconds, language servers have known of what was written last
    */
-  documentSettled(uri: string, isShown: boolean, unexpected = UNEXPECTED_MS): Promise<void> {
+  documentSettled(uri: string, isShown: boolean, knownFor?: number, unexpected = UNEXPECTED_MS): Promise<void> {
     const asked = this.#clock.now();
+    const { changedAt: changed = NEVER } = this.#languageOf(uri) ?? {};
+    // Of its own change, it is told by what is published for it.
+    const isOwn = changed === this.#documents.get(uri)?.changedAt;
+    const writtenAt = Math.max(this.#writtenAt(knownFor), isOwn ? NEVER : changed);
     return this.#once(() => {
       const document = this.#documents.get(uri);
       const { changedAt = asked, publishedAt } = document ?? {};
       const wait =
         publishedAt === undefined
           ? this.#remaining(changedAt, this.#isExpected(document, isShown) ? NO_SIGN_MS : unexpected)
-          : Math.max(this.#remaining(publishedAt, quietOf(document)), this.#untilSettled(document));
+          : Math.max(
+              this.#remaining(publishedAt, quietOf(document)),
+              this.#untilSettled(document),
+              // Somebody reports on it, so something is expected to come of a write in its language.
+              this.#untilQuiet(writtenAt, this.#languageOf(uri)?.publishedAt, 2 * LANGUAGE_QUIET_MS),
+            );
       return wait > 0 ? { wait } : { found: undefined };
     });
+  }
+
+  /** Resolves once nothing has come of what was written, in any language, for a while. */
+  allSettled(knownFor: number | undefined): Promise<void> {
+    const writtenAt = this.#writtenAt(knownFor);
+    return this.#once(() => {
+      const published = [...this.#languages.values()].map(({ publishedAt }) => publishedAt ?? NEVER);
+      const wait = this.#untilQuiet(writtenAt, Math.max(NEVER, ...published), LANGUAGE_QUIET_MS);
+      return wait > 0 ? { wait } : { found: undefined };
+    });
+  }
+
+  #writtenAt(knownFor: number | undefined): number {
+    return knownFor === undefined ? NEVER : this.#clock.now() - knownFor;
+  }
+
+  /**
+   * The milliseconds until nothing was published for long enough after something was written: longer after what has come
+   * late, since more may. `atFirst` is how long nothing may come at all.
+   */
+  #untilQuiet(writtenAt: number, publishedAt = NEVER, atFirst: number): number {
+    if (writtenAt === NEVER) {
+      return 0;
+    }
+    const quietUntil =
+      publishedAt < writtenAt
+        ? writtenAt + atFirst
+        : publishedAt + Math.max(LANGUAGE_QUIET_MS, 1.5 * (publishedAt - writtenAt));
+    // What is published long after that has another reason.
+    return Math.min(quietUntil, writtenAt + LONGEST_QUIET_MS) - this.#clock.now();
+  }
+
+  #languageOf(uri: string): Language | undefined {
+    return this.#languages.get(this.#documents.get(uri)?.language ?? "");
   }
 
   /** The milliseconds until the document's language, of which something was published, is settled or is believed to be. */

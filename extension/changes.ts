@@ -1,37 +1,35 @@
 import * as vscode from "vscode";
 import type { Analysis } from "./analysis.ts";
 import type { Documents } from "./documents.ts";
-import { type Counts, countedPaths } from "./ignore.ts";
+import type { PassedOn } from "./passed-on.ts";
 import { PublishedDiagnostics } from "./published.ts";
 import { documentOf, type MomentaryTabs, tabsOf } from "./tabs.ts";
 
 /**
- * Turns what happens in the editor and on disk into epoch bumps (D20 to D22, D37), and passes it on to whom it concerns.
- *
- * VS Code's own file events come at once; what agents, git and builds write is only seen by watchers, one for each root.
+ * Turns what happens in the editor into epoch bumps (D20, D21, D37), and passes it on to whom it concerns. What happens on
+ * disk, the server knows by itself; it is told what the editor has seen of that, because language servers hear of it then.
  */
 export class Changes implements vscode.Disposable {
-  readonly #bump: (epoch: "text" | "fs" | "diagnostics") => void;
+  readonly #bump: (epoch: "text" | "diagnostics") => void;
+  readonly #passedOn: PassedOn;
+  readonly #documents: Documents<vscode.TextDocument>;
   readonly #tabs: MomentaryTabs;
   readonly #published = new PublishedDiagnostics();
   readonly #subscriptions: vscode.Disposable;
   /** By root, and whether it is in the workspace. */
   readonly #watchers = new Map<string, vscode.Disposable>();
-  #counts: Counts = () => false;
 
   constructor(
-    bump: (epoch: "text" | "fs" | "diagnostics") => void,
+    bump: (epoch: "text" | "diagnostics") => void,
+    passedOn: PassedOn,
     documents: Documents<vscode.TextDocument>,
     analysis: Analysis,
     tabs: MomentaryTabs,
   ) {
     this.#bump = bump;
+    this.#passedOn = passedOn;
     this.#tabs = tabs;
-    const touched = (uris: readonly vscode.Uri[]): void => {
-      for (const uri of uris) {
-        this.#touched(uri);
-      }
-    };
+    this.#documents = documents;
     for (const { uri, languageId } of vscode.workspace.textDocuments) {
       if (isFile(uri)) {
         analysis.opened(uri.toString(), languageId);
@@ -86,14 +84,10 @@ export class Changes implements vscode.Disposable {
         for (const uri of opened.map(documentOf)) {
           if (uri !== undefined) {
             analysis.shown(uri.toString());
+            void documents.shown(uri.toString());
           }
         }
       }),
-      vscode.workspace.onDidCreateFiles(({ files }) => touched(files)),
-      vscode.workspace.onDidDeleteFiles(({ files }) => touched(files)),
-      vscode.workspace.onDidRenameFiles(({ files }) =>
-        touched(files.flatMap(({ oldUri, newUri }) => [oldUri, newUri])),
-      ),
     );
   }
 
@@ -111,8 +105,7 @@ export class Changes implements vscode.Disposable {
    * work. A folder that joins or leaves the workspace gets a new one, since the editor itself watches those of the
    * workspace, and nothing else for their watchers.
    */
-  watch(roots: readonly string[], ignore: readonly string[]): void {
-    this.#counts = countedPaths(roots, ignore, isOpen);
+  watch(roots: readonly string[]): void {
     const wanted = new Map(
       roots.map((root) => {
         const uri = vscode.Uri.file(root);
@@ -149,7 +142,7 @@ export class Changes implements vscode.Disposable {
 
   dispose(): void {
     this.#subscriptions.dispose();
-    this.watch([], []);
+    this.watch([]);
   }
 
   /** Whether what is published for it counts. */
@@ -159,23 +152,19 @@ export class Changes implements vscode.Disposable {
 
   #watcherOf(root: vscode.Uri): vscode.Disposable {
     const watcher = vscode.workspace.createFileSystemWatcher(new vscode.RelativePattern(root, "**"));
-    const touched = (uri: vscode.Uri): void => this.#touched(uri);
     return vscode.Disposable.from(
       watcher,
-      watcher.onDidCreate(touched),
-      watcher.onDidChange(touched),
-      watcher.onDidDelete(touched),
+      watcher.onDidCreate(({ fsPath }) => this.#passedOn.saw({ path: fsPath, kind: "created" })),
+      watcher.onDidChange(({ fsPath }) => this.#passedOn.saw({ path: fsPath, kind: "changed" })),
+      watcher.onDidDelete((uri) => {
+        void this.#documents.gone(uri.toString());
+        this.#passedOn.saw({ path: uri.fsPath, kind: "deleted" });
+      }),
     );
   }
 
   #isNews(uri: vscode.Uri, diagnostics: readonly vscode.Diagnostic[]): boolean {
     return this.#published.changed(uri.toString(), diagnostics);
-  }
-
-  #touched(uri: vscode.Uri): void {
-    if (isFile(uri) && this.#counts(uri.fsPath)) {
-      this.#bump("fs");
-    }
   }
 }
 
@@ -186,10 +175,6 @@ function isFile(uri: vscode.Uri): boolean {
 
 function isShown(uri: vscode.Uri): boolean {
   return tabsOf({ uri }).length > 0;
-}
-
-function isOpen(path: string): boolean {
-  return vscode.workspace.textDocuments.some((document) => isFile(document.uri) && document.uri.fsPath === path);
 }
 
 /**

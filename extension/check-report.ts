@@ -1,5 +1,6 @@
 // What the check of a workspace found, as a text to read. No editor is needed here.
 
+import type { SweptFolders } from "./native.d.ts";
 import type { Outcome } from "./own-client.ts";
 
 /** What a check looks at, and what it found. */
@@ -13,6 +14,8 @@ export interface Findings {
   readonly roots: readonly string[];
   /** Languages whose servers were not ready when the check began. */
   readonly warmingUp: readonly string[];
+  /** Folders that cannot be watched, by cause. */
+  readonly swept: readonly SweptFolders[];
   /** Our settings that differ from their defaults, as they may be shown. */
   readonly settings: readonly string[];
   readonly file: FileFindings;
@@ -82,7 +85,7 @@ export function headline({ notRunning, calls }: Findings, steps: number): string
 
 /** What is to be done, as sentences in the order in which they matter. */
 export function nextSteps(findings: Findings): string[] {
-  const { notRunning, endpoint, roots, warmingUp, file, greeting, calls } = findings;
+  const { notRunning, endpoint, roots, warmingUp, swept, file, greeting, calls } = findings;
   if (notRunning !== undefined) {
     return [notRunning];
   }
@@ -110,12 +113,30 @@ export function nextSteps(findings: Findings): string[] {
   }
   const language = file.kind === "asked" ? file.language : "";
   steps.push(...new Set(calls.flatMap((call) => stepAfter(call, language, warmingUp))));
+  steps.push(...swept.map(stepToWatch));
   if (foundNothing(calls)) {
     steps.push(
       `Nothing was found in this file: if there is code in it, install an extension that knows ${language || "its language"}, or wait until it has started, and check again.`,
     );
   }
   return steps;
+}
+
+function stepToWatch({ cause, folders }: SweptFolders): string {
+  const slow = `${folders === 1 ? "One folder is" : `${folders} folders are`} looked through for each answer, which is slow`;
+  const less = "add what need not be watched there to `mcpLspGateway.watch.ignore`";
+  switch (cause) {
+    case "outOfWatches":
+      return `${slow}: the system allows no more watches. Raise \`fs.inotify.max_user_watches\`, or ${less}.`;
+    case "fileSystem":
+      return `${slow}: the file system does not tell of writes from elsewhere. Open a copy on a local disk, or ${less}.`;
+    case "twoNames":
+      return `${slow}: the same folder lies under two names. Open one of them only, or ${less}.`;
+    case "refused":
+      return `${slow}: the system does not let it be watched. Make it readable, or ${less}.`;
+    case "noQueue":
+      return `${slow}: the gateway can watch nothing on this system. If answers take too long, ${less}.`;
+  }
 }
 
 function stepAfter({ tool, outcome, tries }: Call, language: string, warmingUp: readonly string[]): string[] {

@@ -14,6 +14,7 @@ import {
 import type { Endpoint } from "./clients.ts";
 import type { State } from "./lifecycle.ts";
 import { nameOf } from "./log.ts";
+import type { SweptFolders } from "./native.d.ts";
 import { type Outcome, OwnClient } from "./own-client.ts";
 import { offer, type Remedy, remedyFor, whyNot } from "./remedies.ts";
 
@@ -34,6 +35,8 @@ export interface Parts {
   endpoint(): Endpoint | undefined;
   roots(): readonly string[];
   warmingUp(): readonly string[];
+  /** The folders that cannot be watched. */
+  swept(): Promise<readonly SweptFolders[]>;
 }
 
 /** Asks all tools about the file in the active editor, as a client would, and shows what came of it. */
@@ -92,7 +95,7 @@ export class Check implements vscode.TextDocumentContentProvider, vscode.Disposa
   }
 
   async #findings(tell: (message: string) => void): Promise<Findings> {
-    const { version, state, endpoint, roots, warmingUp } = this.#parts;
+    const { version, state, endpoint, roots, warmingUp, swept } = this.#parts;
     const now = state();
     const home = homedir();
     const common = {
@@ -103,6 +106,7 @@ export class Check implements vscode.TextDocumentContentProvider, vscode.Disposa
       ],
       roots: roots().map((root) => withoutHome(root, home)),
       warmingUp: [...warmingUp()],
+      swept: await swept(),
       settings: changedSettings(),
     };
     const known = endpoint();

@@ -10,6 +10,9 @@ export const HELD_FOR_MS = 10 * 60_000;
  */
 const LET_GO_AFTER_MS = 170_000;
 
+/** The language of what no language server reads. */
+const PLAIN = "plaintext";
+
 /** How long the editor may take to read a file again that another program has written. */
 const LONGEST_TAKE_OVER_MS = 10_000;
 
@@ -19,6 +22,7 @@ export interface TextDocumentLike {
   /** Still false in the close event that announces a change of language. */
   readonly isClosed: boolean;
   readonly isDirty: boolean;
+  readonly languageId: string;
   getText(): string;
 }
 
@@ -28,6 +32,9 @@ export interface DocumentHost<D> extends Clock {
   textOnDisk(document: D): PromiseLike<string>;
   /** A text that differs once the document's file was written anew; undefined if there is no such file. */
   stampOnDisk(document: D): PromiseLike<string | undefined>;
+  isShown(document: D): boolean;
+  /** For extensions, the document is closed in its language, and opened in this one. */
+  setLanguage(document: D, language: string): PromiseLike<unknown>;
 }
 
 /** The editor still has another text than the file, and nobody has changed it there. */
@@ -60,6 +67,8 @@ export class Documents<D extends TextDocumentLike> {
   readonly #opened = new Map<string, D>();
   /** The stamp of the file whose text the document was last seen to have. */
   readonly #stamps = new WeakMap<D, string>();
+  /** URI -> the language of a document that is set aside, once it is. */
+  readonly #setAside = new Map<string, Promise<string>>();
   /** What waits for the next change of a document, or for its close. */
   readonly #awaited = new Map<D, Set<() => void>>();
 
@@ -131,8 +140,47 @@ export class Documents<D extends TextDocumentLike> {
       return known;
     }
     const document = await this.#host.open(uri);
+    await this.#takeBack(document);
     this.#opened.set(uri, document);
     return document;
+  }
+
+  /**
+   * The file is gone, or the folder with all that was in it. The editor keeps a document for minutes after that, and to a
+   * language server a document that is open is a file that is there. There is no way to close it, but one to have it closed
+   * for language servers: it is set aside in another language, until it is used again or somebody shows it.
+   */
+  async gone(uri: string): Promise<void> {
+    for (const [other, document] of this.#opened) {
+      const isConcerned = other === uri || other.startsWith(`${uri}/`);
+      if (isConcerned && !document.isDirty && !this.#host.isShown(document) && (await this.#isGone(document))) {
+        this.#held.delete(other);
+        const language = document.languageId;
+        const setAside = this.#asking(other, () => this.#host.setLanguage(document, PLAIN)).then(() => language);
+        this.#setAside.set(other, setAside);
+        await setAside;
+      }
+    }
+  }
+
+  /** A tab shows the document. */
+  async shown(uri: string): Promise<void> {
+    if (this.#setAside.has(uri)) {
+      await this.#asking(uri, async () => this.#takeBack(await this.#host.open(uri)));
+    }
+  }
+
+  async #takeBack(document: D): Promise<void> {
+    const uri = document.uri.toString();
+    const language = await this.#setAside.get(uri);
+    // Somebody may have given it another language since.
+    if (this.#setAside.delete(uri) && language !== undefined && document.languageId === PLAIN) {
+      await this.#host.setLanguage(document, language);
+    }
+  }
+
+  async #isGone(document: D): Promise<boolean> {
+    return !document.isClosed && (await this.#host.stampOnDisk(document)) === undefined;
   }
 
   /** An open event of a `file:` document. */
@@ -171,6 +219,7 @@ export class Documents<D extends TextDocumentLike> {
       this.#textChanged();
       return;
     }
+    this.#setAside.delete(document.uri.toString());
     if (own === undefined || own.counts) {
       this.#textChanged();
     } else {

@@ -51,6 +51,8 @@ export const documentHost: DocumentHost<vscode.TextDocument> = {
       return undefined;
     }
   },
+  isShown: (document) => tabsOf(document).length > 0,
+  setLanguage: (document, language) => vscode.languages.setTextDocumentLanguage(document, language),
 };
 
 export interface Parts {
@@ -97,7 +99,7 @@ export class Editor {
       case QUESTION.workspaceSymbols:
         return packWorkspaceSymbols(await run("vscode.executeWorkspaceSymbolProvider", JSON.parse(request).query));
       case QUESTION.diagnostics:
-        return packDiagnostics(this.#parts.published());
+        return this.#diagnostics(JSON.parse(request));
       case QUESTION.documentDiagnostics:
         return this.#documentDiagnostics(JSON.parse(request));
       case QUESTION.ready:
@@ -161,14 +163,19 @@ export class Editor {
     return documents.useAsItIs(uri, async (document) => packReady(await languages.ready(document)));
   }
 
-  #documentDiagnostics(request: DocumentRequest): Promise<Answer> {
+  async #diagnostics({ knownForMs }: DiagnosticsRequest): Promise<Answer> {
+    await this.#parts.analysis.allSettled(knownForMs);
+    return packDiagnostics(this.#parts.published());
+  }
+
+  #documentDiagnostics(request: DocumentRequest & DiagnosticsRequest): Promise<Answer> {
     const { documents, languages, analysis, tabs } = this.#parts;
     const uri = vscode.Uri.parse(request.uri, true).toString();
     return documents.useInStep(uri, async (document) => {
       const now = await languages.diagnostics(document);
       if (now === undefined) {
         const published = async (isShown: boolean, unexpected?: number): Promise<Answer> => {
-          await analysis.documentSettled(uri, isShown, unexpected);
+          await analysis.documentSettled(uri, isShown, request.knownForMs, unexpected);
           return packDiagnostics(this.#parts.published());
         };
         const isShown = tabsOf(document).length > 0;
@@ -235,6 +242,11 @@ const PROVIDED: ReadonlyMap<number, Provided> = new Map([
 
 interface DocumentRequest {
   readonly uri: string;
+}
+
+interface DiagnosticsRequest {
+  /** For how long language servers have known of what was written last, if anything was. */
+  readonly knownForMs?: number;
 }
 
 interface PlaceRequest extends DocumentRequest {

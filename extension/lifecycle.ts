@@ -1,5 +1,5 @@
 import type { Endpoint } from "./clients.ts";
-import type { Gateway, GatewayOptions } from "./native.d.ts";
+import type { Gateway, GatewayOptions, SeenFile } from "./native.d.ts";
 import type { Wish } from "./ports.ts";
 
 /** What the person can see of the gateway. */
@@ -86,6 +86,11 @@ export class Lifecycle {
   /** Counts a change of the workspace, if anybody counts. */
   bump(epoch: "text" | "fs" | "diagnostics" | "roots"): void {
     this.#running?.gateway.bump(epoch);
+  }
+
+  /** Tells the gateway what the editor has seen on disk, if there is one. */
+  saw(files: SeenFile[]): void {
+    void this.#running?.gateway.editorSaw(files);
   }
 
   /** Resolves once all that had changed before is in effect. */
@@ -197,10 +202,10 @@ function sameConfiguration(current: Wanted, next: Wanted): boolean {
 }
 
 function changeable(options: Wanted): unknown {
-  const { roots, tokens, allowedOrigins, protocolFallback, logLevel } = options;
+  const { roots, ignore, tokens, allowedOrigins, protocolFallback, logLevel } = options;
   const { maxItemsPerPage, maxResponseBytes, requestTimeoutMs } = options;
   return [
-    [roots, tokens, allowedOrigins, protocolFallback, logLevel],
+    [roots, ignore, tokens, allowedOrigins, protocolFallback, logLevel],
     [maxItemsPerPage, maxResponseBytes, requestTimeoutMs],
   ];
 }

@@ -19,6 +19,7 @@ import { type InstalledExtension, installationId, watchInstallation } from "./in
 import { Languages } from "./languages.ts";
 import { Lifecycle, type State } from "./lifecycle.ts";
 import { Log, nameOf } from "./log.ts";
+import { PassedOn } from "./passed-on.ts";
 import { Pause } from "./pause.ts";
 import { Ports } from "./ports.ts";
 import { carryQuestions } from "./questions.ts";
@@ -54,7 +55,17 @@ export function activate(context: vscode.ExtensionContext): void {
   const documents = new Documents(documentHost, () => lifecycle.bump("text"));
   const analysis = new Analysis(clock);
   const tabs = new MomentaryTabs(clock, (uri) => changes.look([uri]));
-  const changes = new Changes((epoch) => lifecycle.bump(epoch), documents, analysis, tabs);
+  const changes = new Changes(
+    (epoch) => lifecycle.bump(epoch),
+    new PassedOn(
+      clock,
+      () => vscode.extensions.all,
+      (files) => lifecycle.saw(files),
+    ),
+    documents,
+    analysis,
+    tabs,
+  );
   const signs = new Signs(clock, () => lifecycle.bump("text"));
   const languages = new Languages(analysis, [new TypeScriptAdapter(clock)], signs, clock);
   const warmUp = new WarmUp({
@@ -144,6 +155,7 @@ export function activate(context: vscode.ExtensionContext): void {
     endpoint: () => lifecycle.endpoint,
     roots: () => roots,
     warmingUp: () => warmingUp,
+    swept: async () => (await lifecycle.gateway?.swept()) ?? [],
   });
   const sight = new Sight({
     clock,

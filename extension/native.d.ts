@@ -20,6 +20,10 @@ export declare class Gateway {
   configure(options: GatewayOptions): Promise<void>
   /** Counts one change of the workspace. */
   bump(kind: 'roots' | 'text' | 'fs' | 'diagnostics'): void
+  /** Takes note of files that have come, changed or gone, as the editor has seen and language servers have been told. */
+  editorSaw(files: Array<SeenFile>): Promise<void>
+  /** The folders that are not watched, by cause. */
+  swept(): Promise<Array<SweptFolders>>
   /** The calls after that of number `seen`, and the slices of time from `slice` on; all that is kept for 0 and 0. */
   news(seen: number, slice: number): News
   /**
@@ -61,6 +65,8 @@ export interface GatewayOptions {
   version: string
   /** Absolute paths that answers may speak of, as the editor knows them; workspace folders first. */
   roots: Array<string>
+  /** Globs, relative to each root, of what is not watched. */
+  ignore: Array<string>
   /** The bearer tokens that let a client in. */
   tokens: Array<string>
   /** 32 secret bytes as base64url without padding, under which session ids are made. It outlives the window. */
@@ -113,4 +119,20 @@ export interface Rows {
   text: string
   /** Their cells. */
   cells: Uint32Array
+}
+
+/** A file that the editor has seen come, change or go. */
+export interface SeenFile {
+  /** Its path, as the editor knows it. */
+  path: string
+  /** What happened to it. */
+  kind: 'created' | 'changed' | 'deleted'
+}
+
+/** Folders that are looked through for each answer, since they cannot be watched. */
+export interface SweptFolders {
+  /** Why they cannot. */
+  cause: 'outOfWatches' | 'fileSystem' | 'twoNames' | 'refused' | 'noQueue'
+  /** How many there are. */
+  folders: number
 }

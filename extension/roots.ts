@@ -1,4 +1,4 @@
-import { pathInside } from "./ignore.ts";
+import { isAbsolute, relative, sep } from "node:path";
 import type { AdditionalRoot } from "./settings.ts";
 
 /** What may be read, and what the person has yet to decide. */
@@ -54,4 +54,13 @@ export async function admitRoots(
     }
   }
   return { roots: [...roots], undecided: [...undecided], problems };
+}
+
+/** The path relative to the root, with forward slashes; empty for the root itself, `undefined` outside it. */
+export function pathInside(root: string, path: string): string | undefined {
+  const inside = relative(root, path);
+  if (inside === ".." || inside.startsWith(`..${sep}`) || isAbsolute(inside)) {
+    return undefined;
+  }
+  return sep === "/" ? inside : inside.replaceAll(sep, "/");
 }

@@ -52,7 +52,7 @@ export class TargetReader {
             : undefined;
     if (reason !== undefined) {
       this.#tell(problems);
-      changes.watch([], []);
+      changes.watch([]);
       return reason;
     }
     const admission = await admitRoots(folders(), settings.additionalAllowedRoots, consents.allowed(), realFolder);
@@ -60,11 +60,12 @@ export class TargetReader {
     this.#tell([...problems, ...admission.problems]);
     const { tokens, sessionKey } = await this.#secrets();
     consents.ask(undecided);
-    changes.watch(roots, settings.watchIgnore);
+    changes.watch(roots);
     return {
       version,
       workspace,
       roots,
+      ignore: [...settings.watchIgnore],
       tokens: [...tokens],
       sessionKey,
       endedSessions: [...this.#parts.endedSessions()],

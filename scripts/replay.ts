@@ -286,6 +286,7 @@ function readCommandLine(args: readonly string[]): Host {
     options: {
       version: manifest.version,
       roots: [...roots, ...settings.additionalAllowedRoots.filter(exists).map(({ path }) => path)],
+      ignore: [...settings.watchIgnore],
       tokens: [given.token === undefined ? secret() : tokenOf(given.token)],
       sessionKey: secret(),
       workspace: JSON.stringify(roots),

@@ -64,6 +64,7 @@ export class HostProcess {
     const options: GatewayOptions = {
       version: "0.0.0",
       roots: [project.root],
+      ignore: [],
       tokens: [token],
       sessionKey: randomBytes(32).toString("base64url"),
       workspace: project.root,

@@ -45,7 +45,7 @@ async function settleLanguage(): Promise<void> {
 
 /** As for a document in no tab, of whose language something may be expected. */
 function settled(uri: string): Promise<void> {
-  return analysis.documentSettled(uri, false, NO_SIGN_MS);
+  return analysis.documentSettled(uri, false, undefined, NO_SIGN_MS);
 }
 
 test("the times are those of the design", () => {
@@ -280,4 +280,61 @@ test("a language whose diagnostics never come to rest is believed after 20 s", a
   }
   assert.deepEqual(language.settled, { at: 20_000, value: false });
   assert.equal(clock.timers, 0);
+});
+
+test("what was published before something was written counts once nothing has come of that for a while", async () => {
+  type Publish = readonly [at: number, uri: string];
+  const cases: [knownFor: number | undefined, publish: Publish[], document: number, all: number][] = [
+    [undefined, [], 0, 0],
+    [60_000, [], 0, 0],
+    [300, [], 1_700, 700],
+    [0, [], 2_000, 1_000],
+    // What comes of it, for whichever document.
+    [0, [[400, B]], 1_400, 1_400],
+    [0, [[400, A]], 1_400, 1_400],
+    // The later that is, the more may come after it.
+    [0, [[900, B]], 2_250, 2_250],
+    // What goes on for ever has another reason.
+    [0, Array.from({ length: 20 }, (_, index): Publish => [500 * index, B]), 5_000, 5_000],
+  ];
+  for (const [knownFor, publish, ...expected] of cases) {
+    clock = new FakeClock();
+    analysis = new Analysis(clock);
+    await settleLanguage();
+    for (const uri of [A, B]) {
+      analysis.opened(uri, "c");
+      published(uri);
+    }
+    await clock.pass(60_000);
+    const asked = clock.time;
+    const watched = [analysis.documentSettled(A, false, knownFor), analysis.allSettled(knownFor)].map(watch);
+    for (const [at, uri] of publish) {
+      await clock.pass(asked + at - clock.time);
+      published(uri);
+    }
+    await clock.pass(30_000);
+    assert.deepEqual(
+      watched.map(({ settled }) => (settled?.at ?? 0) - asked),
+      expected,
+      JSON.stringify([knownFor, publish]),
+    );
+  }
+});
+
+test("a text that was changed in the editor counts as something that was written, for its language", async () => {
+  await settleLanguage();
+  analysis.opened("file:///w/a.py", "python");
+  for (const uri of [A, B, "file:///w/a.py"]) {
+    analysis.opened(uri, uri.endsWith("py") ? "python" : "c");
+    published(uri);
+  }
+  await clock.pass(60_000);
+  const asked = clock.time;
+  analysis.changed(B);
+  const watched = [A, "file:///w/a.py"].map((uri) => watch(analysis.documentSettled(uri, false)));
+  await clock.pass(30_000);
+  assert.deepEqual(
+    watched.map(({ settled }) => (settled?.at ?? 0) - asked),
+    [2_000, 0],
+  );
 });

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { beforeEach, test } from "node:test";
 import { URI } from "vscode-uri";
+import { MOST_CLIENTS_MS, PassedOn } from "../../extension/passed-on.ts";
 import { FakeClock } from "./fake-clock.ts";
 import { editor } from "./stand-in-vscode.ts";
 
@@ -14,6 +15,7 @@ const A = "file:///w/a.ts";
 const B = "file:///w/b.ts";
 
 let bumps: string[];
+let seen: object[][];
 let clock: FakeClock;
 let analysis: InstanceType<typeof Analysis>;
 let tabs: InstanceType<typeof MomentaryTabs>;
@@ -22,6 +24,7 @@ let over: ConstructorParameters<typeof MomentaryTabs>[1];
 beforeEach(() => {
   editor.reset();
   bumps = [];
+  seen = [];
   clock = new FakeClock();
   analysis = new Analysis(clock);
   tabs = new MomentaryTabs(clock, (uri) => over(uri));
@@ -29,7 +32,17 @@ beforeEach(() => {
 
 function watch(): InstanceType<typeof Changes> {
   const documents = new Documents(documentHost, () => bumps.push("text"));
-  const changes = new Changes((epoch) => bumps.push(epoch), documents, analysis, tabs);
+  const changes = new Changes(
+    (epoch) => bumps.push(epoch),
+    new PassedOn(
+      clock,
+      () => [],
+      (files) => seen.push(files),
+    ),
+    documents,
+    analysis,
+    tabs,
+  );
   over = (uri) => changes.look([uri]);
   return changes;
 }
@@ -166,40 +179,27 @@ test("a change without content does not count, and neither does anything that ha
     editor.fire("onDidChangeTextDocument", { document, contentChanges: [{}] });
     editor.fire("onDidSaveTextDocument", document);
     editor.fire("onDidCloseTextDocument", document);
-    editor.fire("onDidCreateFiles", { files: [document.uri] });
   }
   assert.deepEqual(bumps, []);
 });
 
-test("files that the editor creates, deletes and renames count where they are under a root, at either end", () => {
-  const [inside, outside] = [URI.parse(A), URI.parse("file:///elsewhere/a.ts")];
-  watch().watch(["/w"], []);
-
-  editor.fire("onDidCreateFiles", { files: [inside] });
-  editor.fire("onDidDeleteFiles", { files: [inside] });
-  editor.fire("onDidRenameFiles", { files: [{ oldUri: inside, newUri: outside }] });
-  editor.fire("onDidRenameFiles", { files: [{ oldUri: outside, newUri: inside }] });
-  assert.deepEqual(bumps, ["fs", "fs", "fs", "fs"]);
-  editor.fire("onDidCreateFiles", { files: [outside] });
-  assert.deepEqual(bumps, ["fs", "fs", "fs", "fs"]);
-});
-
-test("what others write on disk counts under each root, unless it is ignored and not open", () => {
+test("what the editor sees on disk is told of once it is passed on, and counts for nothing here", async () => {
   const changes = watch();
-  changes.watch(["/w", "/x"], ["**/*.log"]);
+  changes.watch(["/w", "/x"]);
 
   editor.fire("onDidCreate", URI.parse(A));
   editor.fire("onDidChange", URI.parse("file:///x/a.ts"));
   editor.fire("onDidDelete", URI.parse(A));
-  assert.deepEqual(bumps, ["fs", "fs", "fs"]);
-
-  bumps = [];
-  const ignored = URI.parse("file:///w/build.log");
-  editor.fire("onDidChange", ignored);
+  assert.deepEqual(seen, []);
+  await clock.pass(MOST_CLIENTS_MS);
+  assert.deepEqual(seen, [
+    [
+      { path: "/w/a.ts", kind: "created" },
+      { path: "/x/a.ts", kind: "changed" },
+      { path: "/w/a.ts", kind: "deleted" },
+    ],
+  ]);
   assert.deepEqual(bumps, []);
-  editor.documents.push({ uri: ignored, languageId: "log", lines: [] });
-  editor.fire("onDidChange", ignored);
-  assert.deepEqual(bumps, ["fs"]);
 });
 
 test("who waits for a language or a document learns of opened documents, their changes, and what is published", async () => {
@@ -224,19 +224,19 @@ test("who waits for a language or a document learns of opened documents, their c
   await settling;
 });
 
-test("a root that stays keeps its watcher, and gets another when it joins or leaves the workspace", () => {
+test("a root that stays keeps its watcher, and gets another when it joins or leaves the workspace", async () => {
   const changes = watch();
-  changes.watch(["/w"], []);
-  changes.watch(["/w", "/x"], ["**/*.log"]);
+  changes.watch(["/w"]);
+  changes.watch(["/w", "/x"]);
   assert.deepEqual(editor.watched, ["/w", "/x"]);
 
   editor.folders.push("/x");
-  changes.watch(["/x"], []);
+  changes.watch(["/x"]);
   assert.deepEqual(editor.watched, ["/w", "/x", "/x"]);
   editor.fire("onDidCreate", URI.parse(A));
-  assert.deepEqual(bumps, []);
   editor.fire("onDidCreate", URI.parse("file:///x/a.ts"));
-  assert.deepEqual(bumps, ["fs"]);
+  await clock.pass(MOST_CLIENTS_MS);
+  assert.deepEqual(seen, [[{ path: "/x/a.ts", kind: "created" }]]);
 });
 
 test("nothing counts after the end", () => {

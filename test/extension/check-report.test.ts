@@ -31,6 +31,7 @@ const WELL: Findings = {
   endpoint: { url: "http://127.0.0.1:39400/mcp", port: 39400, lost: undefined },
   roots: ["~/harbour"],
   warmingUp: [],
+  swept: [],
   settings: [],
   file: { kind: "asked", path: "src/ship.ts", language: "typescript", position: { line: 8, character: 13 } },
   greeting: { revision: "2025-11-25", tools: TOOLS },
@@ -136,4 +137,14 @@ test("the home folder is not named, and a folder whose name only begins alike is
   assert.equal(withoutHome("/home/menno/code", "/home/me"), "/home/menno/code");
   assert.equal(withoutHome("C:\\Users\\me\\code", "C:\\Users\\me"), "~\\code");
   assert.equal(withoutHome("/srv/code", "/"), "/srv/code");
+});
+
+test("folders that cannot be watched are told of, each with what to do", () => {
+  const causes = ["outOfWatches", "fileSystem", "twoNames", "refused", "noQueue"] as const;
+  const steps = nextSteps({ ...WELL, swept: causes.map((cause, index) => ({ cause, folders: index + 1 })) });
+  assert.equal(steps.length, causes.length);
+  assert.match(steps[0] ?? "", /^One folder is .* `fs\.inotify\.max_user_watches`/);
+  for (const step of steps) {
+    assert.match(step, /looked through for each answer.*`mcpLspGateway\.watch\.ignore`/);
+  }
 });

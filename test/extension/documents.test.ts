@@ -6,6 +6,7 @@ import { FakeClock, settled } from "./fake-clock.ts";
 class FakeDocument implements TextDocumentLike {
   isClosed = false;
   isDirty = false;
+  languageId = "typescript";
   text: string;
   readonly uri: { toString(): string };
 
@@ -32,6 +33,9 @@ class FakeEditor {
   reads = 0;
   /** How often it was looked whether a file was written. */
   looks = 0;
+  readonly shown = new Set<string>();
+  /** Each change of a document's language. */
+  readonly languages: string[] = [];
   /** What the next look at a file waits for before it tells what it saw. */
   #look: Promise<void> | undefined;
   /** What a document's text is when it is opened, if not that of the disk. */
@@ -65,6 +69,14 @@ class FakeEditor {
         this.#look = undefined;
         await look;
         return text;
+      },
+      isShown: (document) => this.shown.has(document.uri.toString()),
+      setLanguage: async (document, language) => {
+        await undefined;
+        document.languageId = language;
+        this.languages.push(`${document.uri} ${language}`);
+        this.documents.closed(document);
+        this.documents.opened(document);
       },
       ...this.clock,
     },
@@ -423,4 +435,40 @@ test("a file that nobody has written since is not read again", async () => {
   const { reads } = editor;
   await editor.ask(A);
   assert.equal(editor.reads, reads);
+});
+
+test("the document of a file that is gone is closed for language servers, until it is used again or shown", async () => {
+  await editor.ask(A);
+  editor.disk.delete(A);
+  await editor.documents.gone("file:///w");
+  assert.deepEqual(editor.languages, [`${A} plaintext`]);
+
+  editor.disk.set(A, "three\n");
+  editor.change(A, "three\n");
+  const language = await editor.documents.use(A, async ({ languageId }) => languageId);
+  assert.equal(language, "typescript");
+
+  editor.disk.delete(A);
+  // It is shown before it is set aside.
+  await Promise.all([editor.documents.gone(A), editor.documents.shown(A)]);
+  await editor.documents.shown(A);
+  assert.deepEqual(editor.languages.slice(1), [`${A} typescript`, `${A} plaintext`, `${A} typescript`]);
+});
+
+test("a document that somebody sees, has changed or never asked about stays as it is when its file is gone", async () => {
+  const others = ["file:///w/shown.ts", "file:///w/dirty.ts", "file:///w/there.ts", "file:///w/a.ts2"];
+  for (const uri of others) {
+    editor.disk.set(uri, "");
+    await editor.ask(uri);
+  }
+  const [shown = "", dirty = "", there = ""] = others;
+  editor.shown.add(shown);
+  Object.assign(editor.open.get(dirty) ?? {}, { isDirty: true });
+  editor.show(A);
+  for (const uri of [A, shown, dirty]) {
+    editor.disk.delete(uri);
+    await editor.documents.gone(uri);
+  }
+  await editor.documents.gone(there);
+  assert.deepEqual(editor.languages, []);
 });

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { beforeEach, test } from "node:test";
 import { URI } from "vscode-uri";
 import type { LanguageAdapter } from "../../extension/languages.ts";
+import { PassedOn } from "../../extension/passed-on.ts";
 import { QUESTION } from "../../extension/rows.ts";
 import { FakeClock } from "./fake-clock.ts";
 import { editor, Position, TabInputText, TabInputTextDiff, tabOf, ViewColumn, workspace } from "./stand-in-vscode.ts";
@@ -71,7 +72,18 @@ beforeEach(() => {
     analysis,
     languages,
     tabs: tabs,
-    published: () => new Changes(() => {}, documents, analysis, tabs).published(),
+    published: () =>
+      new Changes(
+        () => {},
+        new PassedOn(
+          clock,
+          () => [],
+          () => {},
+        ),
+        documents,
+        analysis,
+        tabs,
+      ).published(),
     mainDocuments: async () => [{ uri: TEXT, language: "typescript", tells: true }],
     sessionsEnded: (ids) => ended.push(ids),
     unserved: (language) => unserved.push(language),

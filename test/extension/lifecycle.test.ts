@@ -11,6 +11,7 @@ const OPTIONS: Wanted = {
   workspace: "w",
   endedSessions: [],
   allowedOrigins: [],
+  ignore: [],
   protocolFallback: false,
   maxItemsPerPage: 200,
   maxResponseBytes: 524_288,
@@ -66,6 +67,8 @@ beforeEach(() => {
         bump: (epoch) => events.push(`bump ${name} ${epoch}`),
         news: () => ({ seen: 0, slice: 0, json: "" }),
         placeOfCall: async () => ({ uri: "" }),
+        editorSaw: async () => {},
+        swept: async () => [],
         stop: async () => {
           await undefined;
           events.push(`stop ${name}`);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { admitRoots } from "../../extension/roots.ts";
+import { admitRoots, pathInside } from "../../extension/roots.ts";
 import type { AdditionalRoot } from "../../extension/settings.ts";
 
 /** `/link` leads to `/real/library`, `/gone` does not exist or is a file, all else is what it says. */
@@ -82,4 +82,12 @@ test("a root that is no existing folder is left out and told by its number, whoe
     undecided: [],
     problems: [told(2), told(5)],
   });
+});
+
+test("a folder whose name starts with two dots lies inside", {
+  skip: process.platform === "win32" ? "posix paths" : false,
+}, () => {
+  assert.equal(pathInside("/w", "/w/..a/b"), "..a/b");
+  assert.equal(pathInside("/w", "/b"), undefined);
+  assert.equal(pathInside("/w", "/w"), "");
 });

@@ -44,6 +44,7 @@ export class AddonProcess {
     this.options = {
       version: "0.0.0",
       roots: [root],
+      ignore: ["**"],
       tokens: [randomBytes(32).toString("base64url")],
       sessionKey: randomBytes(32).toString("base64url"),
       workspace: root,

@@ -25,7 +25,7 @@ const at = (line: number) => ({ start: { line, character: 0 }, end: { line, char
 async function onTwoDisks(t: TestContext, root: "project" | ".") {
   const disk = await StoppableDisk.mount(t, ["project/main.ts"]);
   const addon = await AddonProcess.spawn(t);
-  const port = await addon.start({ requestTimeoutMs: 1_000, roots: [...addon.options.roots, join(disk.folder, root)] });
+  const port = await addon.start({ requestTimeoutMs: 2_000, roots: [...addon.options.roots, join(disk.folder, root)] });
   const client = await addon.client(port);
   const here = addon.place.uri;
   const there = pathToFileURL(join(disk.folder, "project/main.ts")).href;

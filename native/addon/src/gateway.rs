@@ -16,6 +16,7 @@ use gateway_server::lifecycle::Calls as _;
 use gateway_server::redact::Redaction;
 use gateway_server::serve::{Loopback, serve};
 use gateway_server::session::Sessions;
+use gateway_server::watch::{Cause, Ignore, Kind, Swept};
 use napi::bindgen_prelude::spawn_blocking;
 use napi::{Error, Result, Status};
 use napi_derive::napi;
@@ -33,6 +34,8 @@ pub struct GatewayOptions {
     pub version: String,
     /// Absolute paths that answers may speak of, as the editor knows them; workspace folders first.
     pub roots: Vec<String>,
+    /// Globs, relative to each root, of what is not watched.
+    pub ignore: Vec<String>,
     /// The bearer tokens that let a client in.
     pub tokens: Vec<String>,
     /// 32 secret bytes as base64url without padding, under which session ids are made. It outlives the window.
@@ -57,6 +60,26 @@ pub struct GatewayOptions {
     pub ports: Vec<u32>,
     /// `off`, `error`, `warn`, `info`, `debug` or `trace`.
     pub log_level: String,
+}
+
+/// A file that the editor has seen come, change or go.
+#[napi(object, object_to_js = false)]
+pub struct SeenFile {
+    /// Its path, as the editor knows it.
+    pub path: String,
+    /// What happened to it.
+    #[napi(ts_type = "'created' | 'changed' | 'deleted'")]
+    pub kind: String,
+}
+
+/// Folders that are looked through for each answer, since they cannot be watched.
+#[napi(object, object_from_js = false)]
+pub struct SweptFolders {
+    /// Why they cannot.
+    #[napi(ts_type = "'outOfWatches' | 'fileSystem' | 'twoNames' | 'refused' | 'noQueue'")]
+    pub cause: String,
+    /// How many there are.
+    pub folders: i64,
 }
 
 /// What clients did since somebody looked last.
@@ -185,6 +208,39 @@ impl Gateway {
         Ok(())
     }
 
+    /// Takes note of files that have come, changed or gone, as the editor has seen and language servers have been told.
+    #[napi]
+    pub async fn editor_saw(&self, files: Vec<SeenFile>) -> Result<()> {
+        let files = files.into_iter().map(|SeenFile { path, kind }| {
+            let kind = match kind.as_str() {
+                "created" => Kind::Created,
+                "changed" => Kind::Changed,
+                "deleted" => Kind::Deleted,
+                _ => return Err(refused("kind", "created, changed or deleted")),
+            };
+            Ok((PathBuf::from(path), kind))
+        });
+        self.server.editor_saw(files.collect::<Result<_>>()?).await;
+        Ok(())
+    }
+
+    /// The folders that are not watched, by cause.
+    #[napi]
+    pub async fn swept(&self) -> Result<Vec<SweptFolders>> {
+        let watched = self.server.watch_status().await;
+        let told = |Swept { cause, folders, .. }| {
+            let cause = match cause {
+                Cause::OutOfWatches => "outOfWatches",
+                Cause::FileSystem => "fileSystem",
+                Cause::TwoNames => "twoNames",
+                Cause::Refused => "refused",
+                Cause::NoQueue => "noQueue",
+            };
+            SweptFolders { cause: cause.to_owned(), folders: i64::try_from(folders).unwrap_or(i64::MAX) }
+        };
+        Ok(watched.into_iter().flat_map(|status| status.swept).map(told).collect())
+    }
+
     /// The calls after that of number `seen`, and the slices of time from `slice` on; all that is kept for 0 and 0.
     #[napi(catch_unwind)]
     pub fn news(&self, seen: i64, slice: i64) -> News {
@@ -230,6 +286,7 @@ fn configuration(options: GatewayOptions) -> Result<Configuration> {
             to_size(options.max_response_bytes),
             Duration::from_millis(options.request_timeout_ms.into()),
         ),
+        ignore: Ignore::new(&options.ignore),
     };
     Ok(Configuration { identity: Identity { session_key, workspace: options.workspace }, settings, level, redaction })
 }

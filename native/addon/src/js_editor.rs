@@ -15,7 +15,7 @@ use gateway_server::editor::{
 use napi::Status;
 use napi::bindgen_prelude::FnArgs;
 use napi::threadsafe_function::{ThreadsafeFunction, ThreadsafeFunctionCallMode, UnknownReturnValue};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::answers::{Answer, Rows, UNANSWERED};
 use crate::rows::{self, Malformed};
@@ -157,13 +157,26 @@ impl Editor for JsEditor {
         self.ask(Question::WorkspaceSymbols, request, rows::unpack_workspace_symbols).await
     }
 
-    async fn diagnostics(&self) -> Result<RawDiagnostics, EditorError> {
-        self.ask(Question::Diagnostics, json!({}).to_string(), rows::unpack_diagnostics).await
+    async fn diagnostics(&self, known_for: Option<Duration>) -> Result<RawDiagnostics, EditorError> {
+        self.ask(Question::Diagnostics, after_writes(json!({}), known_for), rows::unpack_diagnostics).await
     }
 
-    async fn document_diagnostics(&self, uri: &str) -> Result<RawDiagnostics, EditorError> {
-        self.ask(Question::DocumentDiagnostics, about(uri), rows::unpack_diagnostics).await
+    async fn document_diagnostics(
+        &self,
+        uri: &str,
+        known_for: Option<Duration>,
+    ) -> Result<RawDiagnostics, EditorError> {
+        let request = after_writes(json!({ "uri": uri }), known_for);
+        self.ask(Question::DocumentDiagnostics, request, rows::unpack_diagnostics).await
     }
+}
+
+/// A request for diagnostics, which says for how long language servers have known of what was written last.
+fn after_writes(mut request: Value, known_for: Option<Duration>) -> String {
+    if let Some(known_for) = known_for {
+        request["knownForMs"] = u64::try_from(known_for.as_millis()).unwrap_or(u64::MAX).into();
+    }
+    request.to_string()
 }
 
 /// Tells JavaScript which sessions have ended, all that are remembered, and waits for nothing (D43).

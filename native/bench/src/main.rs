@@ -6,6 +6,7 @@
 mod floor;
 mod load;
 mod references;
+mod watch;
 // The addon is a library for Node alone, which no program can link. This is the very file that it is built from.
 #[path = "../../addon/src/rows.rs"]
 #[expect(dead_code, reason = "only locations are measured here")]
@@ -27,7 +28,8 @@ fn main() -> ExitCode {
         ["floor", bytes, ref token @ ..] => floor::run(bytes, token.first().copied()),
         ["load"] => load::run(),
         ["references"] => references::run(),
-        _ => Err("usage: gateway-bench floor BYTES [TOKEN] | load | references".into()),
+        ["watch"] => watch::run(),
+        _ => Err("usage: gateway-bench floor BYTES [TOKEN] | load | references | watch".into()),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -116,6 +116,10 @@ pub enum ToolError {
     /// The time limit passed while a language server was still loading (D28). Asking again will succeed.
     #[error("The language server is still starting, so its answers would not be complete; call again in a moment.")]
     WarmingUp,
+    /// The time limit passed before it was sure that the language servers know what was just written. Asking again will
+    /// succeed.
+    #[error("Files were just written, and the language servers may not know all of that yet; call again in a moment.")]
+    CatchingUp,
     /// As many calls are under way as may be. Asking again will succeed.
     #[error("Too many calls are under way; call again in a moment.")]
     Busy,
@@ -166,6 +170,7 @@ impl ToolError {
             | Self::Timeout { .. }
             | Self::DiskSilent
             | Self::WarmingUp
+            | Self::CatchingUp
             | Self::Busy
             | Self::Cancelled => ErrorCode::CapExceeded,
             Self::ProviderUnavailable | Self::NotAnalysed => ErrorCode::ProviderUnavailable,
@@ -193,6 +198,7 @@ impl ToolError {
             }
             Self::Timeout { .. } | Self::DiskSilent => Some(json!({ "reason": "timeout", "retryable": true })),
             Self::WarmingUp => Some(json!({ "reason": "warming_up", "retryable": true })),
+            Self::CatchingUp => Some(json!({ "reason": "catching_up", "retryable": true })),
             Self::Busy => Some(json!({ "reason": "busy", "retryable": true })),
             Self::NotAnalysed => Some(json!({ "reason": "not_analysed" })),
             Self::Cancelled => Some(json!({ "reason": "cancelled" })),

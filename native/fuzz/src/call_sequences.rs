@@ -13,6 +13,7 @@ use gateway_core::tools::Tool;
 use gateway_server::gateway::{Gateway, Settings};
 use gateway_server::http::Access;
 use gateway_server::session::Sessions;
+use gateway_server::watch::Ignore;
 use serde_json::{Map, Value, json};
 use tempfile::TempDir;
 
@@ -100,6 +101,7 @@ impl InForce {
             roots,
             access: Access { tokens: vec![self.token.to_owned()], allowed_origins: Vec::new(), fallback: false },
             limits: Limits::tightened(self.max_page_size, self.max_response_bytes, Duration::from_secs(2)),
+            ignore: Ignore::default(),
         }
     }
 

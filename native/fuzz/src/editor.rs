@@ -278,11 +278,11 @@ impl Editor for Scripted {
         Ok(RawWorkspaceSymbols { items: found.all().map(symbol).collect(), strings })
     }
 
-    async fn diagnostics(&self) -> Result<RawDiagnostics, EditorError> {
+    async fn diagnostics(&self, _: Option<Duration>) -> Result<RawDiagnostics, EditorError> {
         self.reports(None).await
     }
 
-    async fn document_diagnostics(&self, uri: &str) -> Result<RawDiagnostics, EditorError> {
+    async fn document_diagnostics(&self, uri: &str, _: Option<Duration>) -> Result<RawDiagnostics, EditorError> {
         self.reports(Some(uri)).await
     }
 }

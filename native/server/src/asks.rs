@@ -50,17 +50,30 @@ impl<T> Drop for Ask<T> {
 
 /// What an ask is doing, for those whose time is over before it is answered.
 #[derive(Debug, Default)]
-pub(crate) struct Stage(AtomicBool);
+pub(crate) struct Stage {
+    warming_up: AtomicBool,
+    catching_up: AtomicBool,
+}
 
 impl Stage {
     /// Says whether the ask waits for a language to be ready (D28).
     pub(crate) fn set_warming_up(&self, warming_up: bool) {
-        self.0.store(warming_up, Ordering::Relaxed);
+        self.warming_up.store(warming_up, Ordering::Relaxed);
     }
 
     /// Whether the ask waits for a language to be ready.
     pub(crate) fn is_warming_up(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
+        self.warming_up.load(Ordering::Relaxed)
+    }
+
+    /// Says whether the ask waits for language servers to know what was written.
+    pub(crate) fn set_catching_up(&self, catching_up: bool) {
+        self.catching_up.store(catching_up, Ordering::Relaxed);
+    }
+
+    /// Whether the ask waits for language servers to know what was written.
+    pub(crate) fn is_catching_up(&self) -> bool {
+        self.catching_up.load(Ordering::Relaxed)
     }
 }
 

@@ -1,6 +1,7 @@
 //! The way of one tool call, from its arguments to the encoded payload (docs/ARCHITECTURE.md).
 
 use std::future::Future;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use gateway_core::cursor::Cursor;
@@ -70,10 +71,13 @@ impl<E: Editor> Gateway<E> {
         envelope_bytes: usize,
     ) -> Result<EncodedPayload, ToolError> {
         let limit = self.limits().request_timeout();
-        let stage = OnceLock::new();
-        match timeout(limit, self.answer_untimed(tool, arguments, envelope_bytes, &stage)).await {
+        let (catching_up, stage) = (AtomicBool::new(true), OnceLock::new());
+        match timeout(limit, self.answer_untimed(tool, arguments, envelope_bytes, &catching_up, &stage)).await {
             Ok(answer) => answer,
             Err(_) if stage.get().is_some_and(|stage: &Arc<Stage>| stage.is_warming_up()) => Err(ToolError::WarmingUp),
+            Err(_) if catching_up.into_inner() || stage.get().is_some_and(|stage| stage.is_catching_up()) => {
+                Err(ToolError::CatchingUp)
+            }
             Err(_) => Err(ToolError::Timeout { limit }),
         }
     }
@@ -82,6 +86,7 @@ impl<E: Editor> Gateway<E> {
     /// with it: with what is, [`Gateway::answer`] deals.
     pub(crate) fn answer_at_once(&self, tool: Tool, arguments: &RawValue, envelope_bytes: usize) -> Option<HeldPage> {
         let input = plain_references(tool, arguments)?;
+        self.freshness().catch_up_at_once(self.workspace()).ok()?;
         let (cursor, retained) = self.workspace().resume_at_once(&input)?;
         let limits = self.limits();
         let size = PageSize::clamped(input.page_size, &limits);
@@ -90,16 +95,19 @@ impl<E: Editor> Gateway<E> {
         Some(HeldPage { parts, retained, about: About::document(input.uri, Some(input.position)) })
     }
 
-    /// `stage` becomes that of the ask that is waited for.
+    /// `catching_up` stays set until it is known what was written; `stage` becomes that of the ask that is waited for.
     async fn answer_untimed(
         self: &Arc<Self>,
         tool: Tool,
         arguments: Value,
         envelope_bytes: usize,
+        catching_up: &AtomicBool,
         stage: &OnceLock<Arc<Stage>>,
     ) -> Result<EncodedPayload, ToolError> {
         let budget = ResponseBudget::new(self.limits().max_response_bytes(), envelope_bytes);
         let (question, paging) = Question::parse(tool, arguments)?;
+        self.freshness().catch_up(self.workspace(), &question).await?;
+        catching_up.store(false, Ordering::Relaxed);
         let Some(paging) = paging else {
             return match self.share(question, stage).await? {
                 Answer::Whole(answer) => answer.payload(budget),
@@ -138,7 +146,7 @@ impl<E: Editor> Gateway<E> {
 
     async fn ask_until_settled(self: Arc<Self>, question: Question, stage: Arc<Stage>) -> Result<Answer, ToolError> {
         let tool = question.tool();
-        let (moment, canonical) = self.settled(tool, || self.ask(&question, &stage)).await?;
+        let (moment, canonical) = self.settled(&question, &stage, || self.ask(&question, &stage)).await?;
         match canonical {
             Canonical::Whole(answer) => Ok(Answer::Whole(answer)),
             Canonical::Set(request, asked, found) => {
@@ -149,16 +157,24 @@ impl<E: Editor> Gateway<E> {
     }
 
     /// Attempts until the workspace held still meanwhile: once more if it moved, and always if the roots moved, since an
-    /// answer gated to roots that are gone is never given (D23).
-    async fn settled<T, F>(&self, tool: Tool, attempt: impl Fn() -> F) -> Result<(Moment, T), ToolError>
+    /// answer gated to roots that are gone is never given (D23), or if something was written that the language servers
+    /// have to know of.
+    async fn settled<T, F>(
+        self: &Arc<Self>,
+        question: &Question,
+        stage: &Stage,
+        attempt: impl Fn() -> F,
+    ) -> Result<(Moment, T), ToolError>
     where
         F: Future<Output = Result<(Moment, T), ToolError>>,
     {
         let mut attempted_again = false;
         loop {
+            let known = self.make_known(question, stage).await?;
             let (moment, answer) = attempt().await?;
-            let moved = self.workspace().now().epochs.changed_since(&moment.epochs, tool);
-            let again = moved.contains(&Epoch::Roots) || (!moved.is_empty() && !attempted_again);
+            let written = self.freshness().catch_up(self.workspace(), question).await? != known;
+            let moved = self.workspace().now().epochs.changed_since(&moment.epochs, question.tool());
+            let again = written || moved.contains(&Epoch::Roots) || (!moved.is_empty() && !attempted_again);
             if !again {
                 return Ok((moment, answer));
             }
@@ -175,6 +191,7 @@ impl<E: Editor> Gateway<E> {
     ) -> Result<(Opened, Option<Found>), ToolError> {
         loop {
             let (admitted, document) = self.admit(uri).await?;
+            self.workspace().name([document.real_path.clone()]);
             let opening = Opening { uri: &document.editor_uri, position, along, ready: self.silent().ready() };
             let (opened, found) = self.editor().open(opening).await?;
             let moment = self.workspace().now();

@@ -48,6 +48,30 @@ impl Resolver {
     }
 }
 
+/// Real paths that are remembered as they are resolved.
+pub(crate) struct Noting<'a> {
+    paths: &'a dyn RealPaths,
+    noted: Mutex<Vec<PathBuf>>,
+}
+
+impl<'a> Noting<'a> {
+    pub(crate) fn new(paths: &'a dyn RealPaths) -> Self {
+        Self { paths, noted: Mutex::default() }
+    }
+
+    pub(crate) fn noted(self) -> Vec<PathBuf> {
+        self.noted.into_inner().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl RealPaths for Noting<'_> {
+    fn real_path(&self, path: &Path) -> Result<PathBuf, Unresolved> {
+        let real = self.paths.real_path(path)?;
+        self.noted.lock().unwrap_or_else(PoisonError::into_inner).push(real.clone());
+        Ok(real)
+    }
+}
+
 #[derive(Debug, Default)]
 #[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "elsewhere nothing is kept"))]
 struct Folders {

@@ -4,6 +4,7 @@
 //! VS Code later. Answers are raw: nothing is gated, sorted or decided here.
 
 use std::future::Future;
+use std::time::Duration;
 
 use gateway_core::diagnostic::RawDiagnostics;
 use gateway_core::error::ToolError;
@@ -171,10 +172,19 @@ pub trait Editor: Send + Sync + 'static {
     /// The symbols of the workspace that match the query; what that means is up to each language.
     fn workspace_symbols(&self, query: &str) -> impl Future<Output = Result<RawWorkspaceSymbols, EditorError>> + Send;
 
-    /// Every diagnostic that is published now. Nothing is analysed for the question.
-    fn diagnostics(&self) -> impl Future<Output = Result<RawDiagnostics, EditorError>> + Send;
+    /// Every diagnostic that is published, once those are that come of what was written. Language servers have known for
+    /// `known_for` of that. Nothing is analysed for the question.
+    fn diagnostics(
+        &self,
+        known_for: Option<Duration>,
+    ) -> impl Future<Output = Result<RawDiagnostics, EditorError>> + Send;
 
     /// Every diagnostic that is published once those of the document at `uri` are settled: they belong to its text as it
-    /// is now, and no more are about to come (D29).
-    fn document_diagnostics(&self, uri: &str) -> impl Future<Output = Result<RawDiagnostics, EditorError>> + Send;
+    /// is now, and no more are about to come (D29), nor any that come of what was written elsewhere. Language servers have
+    /// known for `known_for` of that.
+    fn document_diagnostics(
+        &self,
+        uri: &str,
+        known_for: Option<Duration>,
+    ) -> impl Future<Output = Result<RawDiagnostics, EditorError>> + Send;
 }

@@ -16,10 +16,12 @@ use crate::activity::{Activity, Unopenable};
 use crate::asks::Asks;
 use crate::call::{Answer, AskKey};
 use crate::editor::Editor;
+use crate::freshness::Freshness;
 use crate::http::Access;
 use crate::lifecycle::{Calls, HeldPage};
 use crate::readiness::Silent;
 use crate::session::Sessions;
+use crate::watch::{Ignore, Status};
 use crate::workspace::Workspace;
 
 /// What can change while the gateway runs. A change takes effect with the next request.
@@ -31,6 +33,8 @@ pub struct Settings {
     pub access: Access,
     /// The caps in force.
     pub limits: Limits,
+    /// What is not watched under the roots.
+    pub ignore: Ignore,
 }
 
 /// One window's gateway.
@@ -43,6 +47,7 @@ pub struct Gateway<E> {
     workspace: Arc<Workspace>,
     asks: Asks<AskKey, Answer>,
     silent: Silent,
+    freshness: Arc<Freshness>,
 }
 
 #[derive(Debug, Clone)]
@@ -56,6 +61,7 @@ impl<E: Editor> Gateway<E> {
     /// milliseconds (D25). Blocks while the roots are resolved.
     pub fn new(editor: E, settings: Settings, sessions: Sessions, version: String, roots_epoch: u64) -> Self {
         let workspace = Arc::new(Workspace::new(&settings.roots, roots_epoch));
+        let freshness = Arc::new(Freshness::new(workspace.real_roots(), &settings.ignore));
         let in_force = RwLock::new(InForce { access: Arc::new(settings.access), limits: settings.limits });
         Self {
             editor,
@@ -66,6 +72,7 @@ impl<E: Editor> Gateway<E> {
             workspace,
             asks: Asks::default(),
             silent: Silent::default(),
+            freshness,
         }
     }
 
@@ -74,11 +81,17 @@ impl<E: Editor> Gateway<E> {
         let in_force = InForce { access: Arc::new(settings.access), limits: settings.limits };
         *self.in_force.write().unwrap_or_else(PoisonError::into_inner) = in_force;
         self.workspace.configure(&settings.roots);
+        self.freshness.configure(self.workspace.real_roots(), &settings.ignore);
     }
 
     /// Counts one change of the workspace (contract section 3.6.2).
     pub fn bump(&self, epoch: Epoch) {
         self.workspace.bump(epoch);
+    }
+
+    /// How well each root is watched now. Roots on disks that do not answer are left out.
+    pub async fn watch_status(&self) -> Vec<Status> {
+        self.freshness.status().await
     }
 
     /// Where the call of this number asked, as the editor knows it. The file is admitted anew, by the roots as they are now
@@ -106,6 +119,10 @@ impl<E: Editor> Gateway<E> {
 
     pub(crate) fn silent(&self) -> &Silent {
         &self.silent
+    }
+
+    pub(crate) fn freshness(&self) -> &Arc<Freshness> {
+        &self.freshness
     }
 
     fn in_force(&self) -> InForce {

@@ -8,6 +8,7 @@ mod call;
 pub mod catalog;
 pub mod disk;
 pub mod editor;
+mod freshness;
 pub mod gateway;
 pub mod http;
 pub mod lifecycle;

@@ -20,7 +20,7 @@ use serde_json::value::RawValue;
 
 use crate::asks::Stage;
 use crate::call::{Opened, blocking};
-use crate::disk::{AtOnce, Resolver};
+use crate::disk::{AtOnce, Noting, Resolver};
 use crate::editor::{Along, Editor, EditorError, Found, Place};
 use crate::gateway::Gateway;
 use crate::readiness::Believed;
@@ -90,6 +90,18 @@ impl Question {
                 (Self::DiagnosticsWorkspace, Some(Paging { size, cursor, page: diagnostics_workspace::page }))
             }
         })
+    }
+
+    /// The document that it is about.
+    pub(crate) fn uri(&self) -> Option<&str> {
+        match self {
+            Self::Definition(definition::Input { uri, .. })
+            | Self::References { uri, .. }
+            | Self::Hover(hover::Input { uri, .. })
+            | Self::DocumentSymbols(document_symbols::Input { uri })
+            | Self::DiagnosticsDocument(diagnostics_document::Input { uri }) => Some(uri),
+            Self::WorkspaceSymbols(_) | Self::DiagnosticsWorkspace => None,
+        }
     }
 
     pub(crate) fn tool(&self) -> Tool {
@@ -188,7 +200,7 @@ impl<E: Editor> Gateway<E> {
                 self.admit_workspace().await?;
                 self.await_workspace_ready(stage).await?;
                 let moment = self.admit_workspace().await?;
-                let raw = editor.diagnostics().await?;
+                let raw = editor.diagnostics(self.freshness().known_for()).await?;
                 let request = RequestKey::workspace_diagnostics();
                 set(workspace, moment, request, None, move |roots, real| {
                     diagnostics_workspace::canonicalize(&raw, roots, real)
@@ -242,7 +254,7 @@ impl<E: Editor> Gateway<E> {
                 ready = true;
             }
             let moment = self.moment_for(opened);
-            let raw = self.editor().document_diagnostics(&document.editor_uri).await?;
+            let raw = self.editor().document_diagnostics(&document.editor_uri, self.freshness().known_for()).await?;
             let (asked, shown) = (document.clone(), opened.shown && ready);
             let answer = whole(self.workspace(), moment, move |roots, real| {
                 check_unmoved(&asked, roots, real)?;
@@ -306,8 +318,11 @@ async fn whole_at_once_if<A: Whole + 'static>(
 ) -> Result<(Moment, Canonical), ToolError> {
     if takes_little && moment.silent.is_empty() {
         let disk = AtOnce::default();
-        let answer = canonicalize(&moment.roots, &disk);
+        let noting = Noting::new(&disk);
+        let answer = canonicalize(&moment.roots, &noting);
+        let named = noting.noted();
         if disk.is_decided() {
+            workspace.name(named);
             return Ok((moment, Canonical::Whole(Arc::new(answer?))));
         }
     }
@@ -331,14 +346,18 @@ async fn set(
 async fn resolving<T: Send + 'static>(
     workspace: &Workspace,
     moment: &Moment,
-    work: impl FnOnce(&Resolver) -> T + Send + 'static,
+    work: impl FnOnce(&dyn RealPaths) -> T + Send + 'static,
 ) -> Result<T, ToolError> {
     let resolver = Resolver::sparing(Arc::clone(&moment.silent));
-    blocking(workspace.turn_for_answer().await?, move || {
-        let done = work(&resolver);
-        resolver.check_complete().map(|()| done)
+    let (done, named) = blocking(workspace.turn_for_answer().await?, move || {
+        let noting = Noting::new(&resolver);
+        let done = work(&noting);
+        let named = noting.noted();
+        (resolver.check_complete().map(|()| done), named)
     })
-    .await?
+    .await?;
+    workspace.name(named);
+    done
 }
 
 /// A language without definitions or declarations has none to leave out (D9).

@@ -15,13 +15,13 @@ mod queue;
 mod stamp;
 mod tree;
 
+use std::mem;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::thread;
 
 pub use ignore::Ignore;
-pub use stamp::FileState;
 use tree::Tree;
 
 /// How many files [`Watch::catch_up`] looks at by itself; some milliseconds at most.
@@ -75,6 +75,8 @@ pub struct Change {
     pub path: PathBuf,
     /// How it differs. A rename deletes one path and creates another.
     pub kind: Kind,
+    /// Whether a folder is there now.
+    pub is_folder: bool,
 }
 
 /// How a path differs. Folders are told as well: when they come and go, and when their attributes change.
@@ -142,7 +144,10 @@ pub struct Swept {
 #[derive(Debug)]
 pub struct Watch {
     tree: Mutex<Tree>,
+    /// Files that are to be followed, which needs the tree.
+    followed: Mutex<Vec<PathBuf>>,
     is_ready: AtomicBool,
+    looks: Arc<AtomicU64>,
     /// How many threads are in calls that may take long.
     at_work: AtomicUsize,
 }
@@ -150,20 +155,30 @@ pub struct Watch {
 impl Watch {
     /// A watch of nothing yet.
     pub fn new(options: &Options) -> Self {
-        Self { tree: Mutex::new(Tree::new(options)), is_ready: AtomicBool::new(false), at_work: AtomicUsize::new(0) }
+        let looks = Arc::default();
+        let tree = Mutex::new(Tree::new(options, Arc::clone(&looks)));
+        Self { tree, followed: Mutex::default(), looks, is_ready: AtomicBool::new(false), at_work: AtomicUsize::new(0) }
     }
 
     /// Watches these folders, given by their real paths, and no others any more; a root that stays is not walked again.
     /// Blocks until they were walked, which takes about a second for 100,000 files; until then [`Watch::catch_up`] is
     /// [`Behind::NotReady`]. What is found in new roots is no change. A root that does not exist is watched once it does.
     pub fn set_roots(&self, roots: Vec<PathBuf>, ignore: Ignore) {
-        {
-            let _at_work = AtWork::begin(&self.at_work);
-            let mut tree = self.tree();
-            tree.set_scope(roots, ignore);
-            self.is_ready.store(false, Ordering::Release);
-        }
+        self.set_scope(roots, ignore);
         drop(self.work_off(false));
+    }
+
+    /// As [`Watch::set_roots`], and leaves the walk to whoever calls [`Watch::catch_up_blocking`] next.
+    pub fn set_scope(&self, roots: Vec<PathBuf>, ignore: Ignore) {
+        let _at_work = AtWork::begin(&self.at_work);
+        let mut tree = self.tree();
+        tree.set_scope(roots, ignore);
+        self.is_ready.store(false, Ordering::Release);
+    }
+
+    /// Tells from now on what happens to these files, as far as they are ignored.
+    pub fn follow(&self, paths: impl IntoIterator<Item = PathBuf>) {
+        self.followed.lock().unwrap_or_else(PoisonError::into_inner).extend(paths);
     }
 
     /// What has changed since the sequence number, by all writes that had ended when this was called; 0 is the number
@@ -181,7 +196,7 @@ impl Watch {
         if tree.has_swept() || !self.is_ready.load(Ordering::Acquire) {
             return Err(behind());
         }
-        tree.read_queue();
+        self.bring_up_to_date(&mut tree);
         // A look may show that more folders have to be swept; these were swept by it.
         if tree.look(QUICK) { Ok(tree.log.since(since)) } else { Err(Behind::Slow) }
     }
@@ -191,6 +206,11 @@ impl Watch {
     pub fn catch_up_blocking(&self, since: u64) -> Result<Changes, Behind> {
         let tree = self.work_off(true);
         if tree.has_roots() { Ok(tree.log.since(since)) } else { Err(Behind::NotReady) }
+    }
+
+    /// How many looks at files and folders there were. If it does not grow during a long call, the disk does not answer.
+    pub fn looks(&self) -> u64 {
+        self.looks.load(Ordering::Relaxed)
     }
 
     /// How well the roots are watched now. Waits for other threads, and takes some milliseconds if there are many folders.
@@ -206,7 +226,7 @@ impl Watch {
         loop {
             let mut tree = self.tree();
             // The queue is read again and again, so that it does not overflow meanwhile.
-            tree.read_queue();
+            self.bring_up_to_date(&mut tree);
             if tree.look(STEP) {
                 self.is_ready.store(tree.has_roots(), Ordering::Release);
                 return tree;
@@ -214,6 +234,13 @@ impl Watch {
             drop(tree);
             thread::yield_now();
         }
+    }
+
+    fn bring_up_to_date(&self, tree: &mut Tree) {
+        for path in mem::take(&mut *self.followed.lock().unwrap_or_else(PoisonError::into_inner)) {
+            tree.follow(&path);
+        }
+        tree.read_queue();
     }
 
     fn tree(&self) -> MutexGuard<'_, Tree> {

@@ -1,6 +1,7 @@
 //! The two places where state lives: the current epochs with the allowed roots, and the retained snapshots.
 
-use std::path::PathBuf;
+use std::mem;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
@@ -43,6 +44,8 @@ pub(crate) struct Asked {
 pub(crate) struct Workspace {
     state: Mutex<State>,
     looks: Looks,
+    /// The files that answers have named lately, by their real paths.
+    named: Mutex<Vec<PathBuf>>,
     started: Instant,
 }
 
@@ -66,7 +69,7 @@ impl Workspace {
             history: EpochHistory::default(),
             snapshots: Snapshots::default(),
         };
-        Self { state: Mutex::new(state), looks: Looks::default(), started: Instant::now() }
+        Self { state: Mutex::new(state), looks: Looks::default(), named: Mutex::default(), started: Instant::now() }
     }
 
     /// Replaces the roots. Blocks while they are resolved.
@@ -76,6 +79,35 @@ impl Workspace {
         state.configured = Arc::clone(&configured);
         state.put_in_force(configured);
         state.now.silent = Arc::default();
+    }
+
+    /// Where the roots were when they were configured.
+    pub(crate) fn real_roots(&self) -> Vec<PathBuf> {
+        self.state().configured.folders().map(|folder| folder.real.to_owned()).collect()
+    }
+
+    /// Whether the document would lie in the root with this real path.
+    pub(crate) fn is_in_root(&self, uri: &str, real: &Path) -> bool {
+        self.state().configured.folder_of(uri).is_some_and(|folder| folder.real == real)
+    }
+
+    /// Takes note of files that an answer names, or that were asked about.
+    pub(crate) fn name(&self, paths: impl IntoIterator<Item = PathBuf>) {
+        let configured = Arc::clone(&self.state().configured);
+        let is_inside = |path: &PathBuf| configured.folders().any(|folder| path.starts_with(folder.real));
+        self.named().extend(paths.into_iter().filter(is_inside));
+    }
+
+    /// The files under this root that were named since this was last called.
+    pub(crate) fn take_named(&self, root: &Path) -> Vec<PathBuf> {
+        let mut named = self.named();
+        let (here, elsewhere) = mem::take(&mut *named).into_iter().partition(|path| path.starts_with(root));
+        *named = elsewhere;
+        here
+    }
+
+    fn named(&self) -> MutexGuard<'_, Vec<PathBuf>> {
+        self.named.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Counts one change of the workspace.

@@ -29,6 +29,7 @@ use gateway_server::gateway::{Gateway, Settings};
 use gateway_server::http::Access;
 use gateway_server::lifecycle::Calls as _;
 use gateway_server::session::Sessions;
+use gateway_server::watch::Ignore;
 use proptest::test_runner::{Config as ProptestConfig, RngSeed};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -228,12 +229,12 @@ impl Editor for Spy {
         Ok(RawWorkspaceSymbols { strings, items })
     }
 
-    async fn diagnostics(&self) -> Result<RawDiagnostics, EditorError> {
+    async fn diagnostics(&self, _: Option<Duration>) -> Result<RawDiagnostics, EditorError> {
         Ok(RawDiagnostics::default())
     }
 
-    async fn document_diagnostics(&self, _: &str) -> Result<RawDiagnostics, EditorError> {
-        self.diagnostics().await
+    async fn document_diagnostics(&self, _: &str, _: Option<Duration>) -> Result<RawDiagnostics, EditorError> {
+        self.diagnostics(None).await
     }
 }
 
@@ -253,7 +254,9 @@ impl Attacked {
             while_opening: Arc::default(),
         };
         let limits = Limits::tightened(200, 524_288, Duration::from_secs(2));
-        let settings = Settings { roots: tree.roots(), access: Access::default(), limits };
+        // What is swapped all the time would be waited for.
+        let ignore = Ignore::new(&["**".to_owned()]);
+        let settings = Settings { roots: tree.roots(), access: Access::default(), limits, ignore };
         let sessions = Sessions::new(&[0; 32], "workspace", &[], Box::new(|_| ()));
         let gateway = Gateway::new(spy.clone(), settings, sessions, "1.2.3".to_owned(), 1);
         Self { tree, spy, gateway: Arc::new(gateway) }

@@ -1,5 +1,6 @@
 //! Which paths under the roots count as changed, and which folders are not looked into (D22).
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
@@ -45,6 +46,11 @@ impl Ignore {
         }
     }
 
+    /// Whether nothing at all is to be watched.
+    pub fn is_everything(&self) -> bool {
+        self.patterns.iter().any(|pattern| pattern == "**")
+    }
+
     /// The patterns that could not be read as globs.
     pub fn unreadable(&self) -> &[String] {
         &self.unreadable
@@ -62,17 +68,47 @@ impl PartialEq for Ignore {
 pub(super) struct Scope {
     pub(super) roots: Vec<PathBuf>,
     pub(super) ignore: Ignore,
+    /// Files that count although they are ignored, and the folders that lead to them.
+    followed: BTreeSet<PathBuf>,
+    leading: BTreeSet<PathBuf>,
 }
 
 impl Scope {
+    pub(super) fn new(roots: Vec<PathBuf>, ignore: Ignore) -> Self {
+        Self { roots, ignore, ..Self::default() }
+    }
+
     /// Whether a change of this path is told: it is a root, or lies under one relative to which no pattern ignores it.
     pub(super) fn counts(&self, path: &Path) -> bool {
-        self.is_in_a_root(path, &self.ignore.paths)
+        self.is_in_a_root(path, &self.ignore.paths) || self.followed.contains(path)
     }
 
     /// Whether something in this folder may count.
     pub(super) fn enters(&self, folder: &Path) -> bool {
-        self.is_in_a_root(folder, &self.ignore.folders)
+        self.is_in_a_root(folder, &self.ignore.folders) || self.leading.contains(folder)
+    }
+
+    /// Has an ignored file count. Returns whether it did not yet.
+    pub(super) fn follow(&mut self, path: &Path) -> bool {
+        let Some(root) = self.roots.iter().find(|root| path.starts_with(root)) else { return false };
+        if self.counts(path) {
+            return false;
+        }
+        self.leading.extend(path.ancestors().skip(1).take_while(|folder| folder != root).map(ToOwned::to_owned));
+        self.followed.insert(path.to_owned())
+    }
+
+    pub(super) fn followed(&self) -> usize {
+        self.followed.len()
+    }
+
+    pub(super) fn is_followed(&self, path: &Path) -> bool {
+        self.followed.contains(path)
+    }
+
+    pub(super) fn follow_no_more(&mut self) {
+        self.followed.clear();
+        self.leading.clear();
     }
 
     fn is_in_a_root(&self, path: &Path, unless: &GlobSet) -> bool {
@@ -99,7 +135,7 @@ mod tests {
 
     fn scope(roots: &[&str], patterns: &[&str]) -> Scope {
         let patterns: Vec<String> = patterns.iter().map(ToString::to_string).collect();
-        Scope { roots: roots.iter().map(PathBuf::from).collect(), ignore: Ignore::new(&patterns) }
+        Scope::new(roots.iter().map(PathBuf::from).collect(), Ignore::new(&patterns))
     }
 
     #[test]

@@ -20,7 +20,15 @@ struct Noted {
     sequence: u64,
     path: PathBuf,
     existed: bool,
-    exists: bool,
+    found: Found,
+}
+
+/// What is at a path now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Found {
+    Nothing,
+    File,
+    Folder,
 }
 
 impl Log {
@@ -28,9 +36,9 @@ impl Log {
         Self { last: 0, noted: VecDeque::new(), forgotten: 0, bound }
     }
 
-    pub(super) fn note(&mut self, path: PathBuf, existed: bool, exists: bool) {
+    pub(super) fn note(&mut self, path: PathBuf, existed: bool, found: Found) {
         self.last += 1;
-        self.noted.push_back(Noted { sequence: self.last, path, existed, exists });
+        self.noted.push_back(Noted { sequence: self.last, path, existed, found });
         while self.noted.len() > self.bound
             && let Some(oldest) = self.noted.pop_front()
         {
@@ -59,18 +67,18 @@ impl Log {
             return Changes { sequence: self.last, changed: Changed::Many };
         }
         let from = self.noted.partition_point(|noted| noted.sequence <= sequence);
-        let mut paths: BTreeMap<&Path, (bool, bool)> = BTreeMap::new();
-        for Noted { path, existed, exists, .. } in self.noted.range(from..) {
-            paths.entry(path).and_modify(|(_, last)| *last = *exists).or_insert((*existed, *exists));
+        let mut paths: BTreeMap<&Path, (bool, Found)> = BTreeMap::new();
+        for Noted { path, existed, found, .. } in self.noted.range(from..) {
+            paths.entry(path).and_modify(|(_, last)| *last = *found).or_insert((*existed, *found));
         }
-        let changed = paths.into_iter().filter_map(|(path, (existed, exists))| {
-            let kind = match (existed, exists) {
-                (false, false) => return None,
-                (false, true) => Kind::Created,
-                (true, true) => Kind::Changed,
-                (true, false) => Kind::Deleted,
+        let changed = paths.into_iter().filter_map(|(path, (existed, found))| {
+            let kind = match (existed, found) {
+                (false, Found::Nothing) => return None,
+                (false, _) => Kind::Created,
+                (true, Found::Nothing) => Kind::Deleted,
+                (true, _) => Kind::Changed,
             };
-            Some(Change { path: path.to_owned(), kind })
+            Some(Change { path: path.to_owned(), kind, is_folder: found == Found::Folder })
         });
         Changes { sequence: self.last, changed: Changed::These(changed.collect()) }
     }
@@ -83,9 +91,9 @@ mod tests {
     #[test]
     fn each_caller_gets_what_is_new_to_it_and_many_beyond_the_bound() {
         let mut log = Log::new(3);
-        log.note("a".into(), false, true);
-        log.note("a".into(), true, true);
-        log.note("a".into(), true, false);
+        log.note("a".into(), false, Found::File);
+        log.note("a".into(), true, Found::File);
+        log.note("a".into(), true, Found::Nothing);
         let of = |log: &Log, since| match log.since(since).changed {
             Changed::These(changes) => Some(changes.into_iter().map(|change| change.kind).collect::<Vec<_>>()),
             Changed::Many => None,
@@ -96,7 +104,7 @@ mod tests {
         assert_eq!(of(&log, 4), None, "such a number was never given");
         log.stir();
         assert_eq!(log.since(3), Changes { sequence: 4, changed: Changed::These(vec![]) });
-        log.note("b".into(), true, true);
+        log.note("b".into(), true, Found::File);
         assert_eq!(of(&log, 0), None);
         assert_eq!(of(&log, 1), Some(vec![Kind::Deleted, Kind::Changed]));
         log.note_anything();

@@ -2,7 +2,6 @@
 
 use std::fs::{self, Metadata};
 use std::hash::{DefaultHasher, Hasher as _};
-use std::io;
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -16,7 +15,7 @@ const MOST_READ: u64 = 4 << 20;
 /// It is the device, the inode, the size and the times of modification and change; and, while these times are younger than
 /// two seconds, the content as well, because a second write may leave the same times.
 #[derive(Debug, Clone, Copy)]
-pub struct FileState {
+pub(super) struct FileState {
     stamp: Stamp,
     content: Content,
 }
@@ -52,19 +51,13 @@ pub(super) enum Likeness {
 }
 
 impl FileState {
-    /// The state now. Blocks, and reads up to 4 MiB. Fails if nothing is there that can be looked at.
-    pub fn of(path: &Path) -> io::Result<Self> {
-        Ok(Self::compared(None, path, &fs::symlink_metadata(path)?, true).0)
-    }
-
-    /// Whether the file has not changed since. A file over 4 MiB that was written less than two seconds before it was
-    /// looked at counts as changed. Blocks as [`FileState::of`] does.
-    pub fn is_current(&self, path: &Path) -> bool {
-        fs::symlink_metadata(path).is_ok_and(|found| Self::compared(Some(self), path, &found, true).1 == Likeness::Same)
-    }
-
     pub(super) fn id(&self) -> FileId {
         self.stamp.id()
+    }
+
+    /// Whether it was written so short a time ago that another write may have left the same stamp.
+    pub(super) fn is_young(&self) -> bool {
+        self.stamp.is_young()
     }
 
     /// The state that was found just now, and how it is beside the one before. Young files are read if that is wanted, or
@@ -178,6 +171,17 @@ fn hash_of(path: &Path, found: &Metadata) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    impl FileState {
+        fn of(path: &Path) -> Option<Self> {
+            Some(Self::compared(None, path, &fs::symlink_metadata(path).ok()?, true).0)
+        }
+
+        fn is_current(&self, path: &Path) -> bool {
+            fs::symlink_metadata(path)
+                .is_ok_and(|found| Self::compared(Some(self), path, &found, true).1 == Likeness::Same)
+        }
+    }
 
     #[test]
     fn a_second_write_that_leaves_the_same_times_is_told_by_the_content() {

@@ -8,12 +8,16 @@ use std::io::ErrorKind;
 use std::mem;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::ignore::{Ignore, Scope};
-use super::log::Log;
+use super::log::{Found, Log};
 use super::queue::{Event, Queue, Watched};
 use super::stamp::{FileId, FileState, Likeness, has_other_names};
 use super::{Cause, Options, Status, Swept};
+
+/// How many ignored files are followed.
+const MOST_FOLLOWED: usize = 4_096;
 
 /// Errors by which a folder says that nobody can look into it.
 const DENIALS: [ErrorKind; 3] = [ErrorKind::PermissionDenied, ErrorKind::NotFound, ErrorKind::NotADirectory];
@@ -34,6 +38,8 @@ pub(super) struct Tree {
     written: BTreeSet<FileId>,
     files: usize,
     most_files: usize,
+    /// How many looks there were, for others to see.
+    looks: Arc<AtomicU64>,
     pub(super) log: Log,
 }
 
@@ -68,7 +74,7 @@ struct How {
 }
 
 impl Tree {
-    pub(super) fn new(options: &Options) -> Self {
+    pub(super) fn new(options: &Options, looks: Arc<AtomicU64>) -> Self {
         Self {
             scope: Scope::default(),
             has_roots: false,
@@ -80,6 +86,7 @@ impl Tree {
             written: BTreeSet::new(),
             files: 0,
             most_files: options.most_files,
+            looks,
             log: Log::new(options.most_changes),
         }
     }
@@ -92,15 +99,36 @@ impl Tree {
     /// Replaces the roots. What has to be looked at for that is due.
     pub(super) fn set_scope(&mut self, roots: Vec<PathBuf>, ignore: Ignore) {
         self.has_roots = true;
-        let before = mem::replace(&mut self.scope, Scope { roots, ignore });
-        let left: Vec<_> = self.folders.keys().filter(|folder| !self.scope.enters(folder)).cloned().collect();
-        for folder in left {
-            self.forget_one(&folder);
-        }
+        let before = mem::replace(&mut self.scope, Scope::new(roots, ignore));
+        self.leave_folders();
         for root in &self.scope.roots {
             if self.scope.ignore != before.ignore || !before.roots.contains(root) {
                 require(&mut self.due, root.clone(), How { is_deep: true, adopts: true, ..How::default() });
             }
+        }
+    }
+
+    /// Tells from now on what happens to a file although it is ignored. It counts as changed if that was so short a time ago
+    /// that whoever knows of it may know what it was before. Of very many such files, the first are told no more.
+    pub(super) fn follow(&mut self, path: &Path) {
+        if self.scope.followed() == MOST_FOLLOWED {
+            self.scope.follow_no_more();
+            self.leave_folders();
+        }
+        if self.scope.follow(path) {
+            // The folder that holds it, or the first on the way there that is not known.
+            let unknown = path.ancestors().skip(1).take_while(|folder| !self.folders.contains_key(*folder));
+            if let Some(folder) = unknown.last().or(path.parent()) {
+                require(&mut self.due, folder.to_owned(), How { adopts: true, ..How::default() });
+            }
+        }
+    }
+
+    /// Forgets the folders that are outside the scope.
+    fn leave_folders(&mut self) {
+        let left: Vec<_> = self.folders.keys().filter(|folder| !self.scope.enters(folder)).cloned().collect();
+        for folder in left {
+            self.forget_one(&folder);
         }
     }
 
@@ -184,6 +212,7 @@ impl Tree {
 
     /// Returns how much was looked at.
     fn look_at(&mut self, path: &Path, how: How) -> usize {
+        self.looks.fetch_add(1, Ordering::Relaxed);
         // What used to be a folder may be a link by now, and lead to something else under the same name.
         let is_in_folder = path.parent().is_some_and(|parent| self.folders.contains_key(parent));
         if !is_in_folder && !self.scope.roots.iter().any(|root| root == path) {
@@ -206,7 +235,7 @@ impl Tree {
         let (Some(parent), Some(name)) = (parent, name) else {
             // A root.
             if was_folder && counts {
-                self.log.note(path.to_owned(), true, found.is_some());
+                self.log.note(path.to_owned(), true, if found.is_some() { Found::File } else { Found::Nothing });
             }
             return;
         };
@@ -224,7 +253,7 @@ impl Tree {
         }
         let Some(found) = found else {
             if existed {
-                self.log.note(path.to_owned(), true, false);
+                self.log.note(path.to_owned(), true, Found::Nothing);
             } else {
                 self.log.stir();
             }
@@ -242,7 +271,7 @@ impl Tree {
             if has_other_names(found) && !how.is_other_name {
                 self.written.insert(state.id());
             }
-            self.log.note(path.to_owned(), existed, true);
+            self.log.note(path.to_owned(), existed, Found::File);
         }
     }
 
@@ -274,7 +303,7 @@ impl Tree {
         }
         let existed = self.enter_in_parent(path) || is_other || !is_new;
         if self.scope.counts(path) && (is_new && !how.adopts || how.was_touched) {
-            self.log.note(path.to_owned(), existed, true);
+            self.log.note(path.to_owned(), existed, Found::Folder);
         }
         let looked = if has_failed { 1 } else { self.compare(&key, &mut folder, listed.ok(), how) };
         self.folders.insert(key, folder);
@@ -292,12 +321,15 @@ impl Tree {
             // It fails if the file is gone by now.
             let Ok(found) = item.metadata() else { continue };
             looked += 1;
+            self.looks.fetch_add(1, Ordering::Relaxed);
             if found.is_dir() {
                 if !self.scope.enters(&child) {
                     continue;
                 }
                 let known = self.folders.get(child.as_path()).is_some_and(|known| known.id == FileId::of(&found));
-                if !known || how.is_deep {
+                // What is adopted is no news, by whichever way it is come upon.
+                let is_adopted = self.due.get(&child).is_some_and(|due| due.adopts);
+                if (!known || how.is_deep) && !is_adopted {
                     require(&mut self.due, child, How { was_touched: false, ..how });
                 }
                 if let Some((name, entry)) = before.remove_entry(name.as_os_str()) {
@@ -332,11 +364,12 @@ impl Tree {
                 None => None,
             };
             let (state, likeness) = FileState::compared(state.as_ref(), &child, &found, folder.watch.is_err());
-            if likeness != Likeness::Same && (existed || !how.adopts) {
+            let is_news = existed || !how.adopts || self.scope.is_followed(&child) && state.is_young();
+            if likeness != Likeness::Same && is_news {
                 if has_other_names(&found) {
                     self.written.insert(state.id());
                 }
-                self.log.note(child, existed || !was_complete, true);
+                self.log.note(child, existed || !was_complete || how.adopts, Found::File);
             }
             if self.files < self.most_files {
                 folder.entries.insert(name, Entry::File(state));
@@ -352,7 +385,7 @@ impl Tree {
                 Entry::Folder => drop(self.forget(&child)),
             }
             if self.scope.counts(&child) {
-                self.log.note(child, true, false);
+                self.log.note(child, true, Found::Nothing);
             }
         }
         looked
@@ -409,7 +442,7 @@ impl Tree {
             for (name, entry) in folder.entries {
                 let child = path.join(&*name);
                 if self.scope.counts(&child) {
-                    self.log.note(child.clone(), true, false);
+                    self.log.note(child.clone(), true, Found::Nothing);
                 }
                 if matches!(entry, Entry::Folder) {
                     gone.push(child);

@@ -18,6 +18,7 @@ use gateway_server::editor::{
 use gateway_server::gateway::{Gateway, Settings};
 use gateway_server::http::Access;
 use gateway_server::session::Sessions;
+use gateway_server::watch::Ignore;
 use tempfile::TempDir;
 use tokio::sync::{Semaphore, watch};
 
@@ -62,6 +63,8 @@ pub(crate) struct Answers {
     pub(crate) opened: Vec<(String, Option<u32>)>,
     /// Where hovers and outlines were asked for, and what was searched.
     pub(crate) asked_about: Vec<String>,
+    /// For how long language servers had known of what was written, when diagnostics were last asked for.
+    pub(crate) known_for: Option<Duration>,
 }
 
 impl Answers {
@@ -161,13 +164,14 @@ impl Editor for StandIn {
         .ok_or(EditorError::Unavailable)
     }
 
-    async fn diagnostics(&self) -> Result<RawDiagnostics, EditorError> {
+    async fn diagnostics(&self, _: Option<Duration>) -> Result<RawDiagnostics, EditorError> {
         self.on_the_way().await;
         self.set(|answers| answers.diagnostics.clone()).ok_or(EditorError::Failed)
     }
 
-    async fn document_diagnostics(&self, _: &str) -> Result<RawDiagnostics, EditorError> {
-        self.diagnostics().await
+    async fn document_diagnostics(&self, _: &str, known_for: Option<Duration>) -> Result<RawDiagnostics, EditorError> {
+        self.set(|answers| answers.known_for = known_for);
+        self.diagnostics(None).await
     }
 }
 
@@ -239,8 +243,10 @@ impl Bench {
     }
 }
 
+/// Nothing is watched: what tests write, no editor tells of, and questions would wait for it.
 pub(crate) fn settings(roots: Vec<PathBuf>, request_timeout: Duration) -> Settings {
-    Settings { roots, access: Access::default(), limits: Limits::tightened(200, 524_288, request_timeout) }
+    let limits = Limits::tightened(200, 524_288, request_timeout);
+    Settings { roots, access: Access::default(), limits, ignore: Ignore::new(&["**".to_owned()]) }
 }
 
 pub(crate) fn uri_of(path: &Path) -> String {

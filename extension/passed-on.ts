@@ -1,0 +1,61 @@
+import type { Clock } from "./clock.ts";
+import { servedLanguages } from "./declarations.ts";
+import type { SeenFile } from "./native.d.ts";
+
+/** The clients of most language servers gather what the editor has seen on disk until nothing more comes for 250 ms. */
+export const MOST_CLIENTS_MS = 300;
+/** VS Code's own extension for TypeScript gathers it for 100 ms, from the first on. */
+export const TYPESCRIPT_MS = 130;
+
+const TYPESCRIPT_FILE = /\.[cm]?[jt]sx?$/;
+const TYPESCRIPT_LANGUAGES = ["typescript", "typescriptreact", "javascript", "javascriptreact"];
+
+/** What this module needs to know of an installed extension. */
+export interface InstalledExtension {
+  readonly packageJSON: unknown;
+}
+
+/** Tells of what the editor has seen on disk, once language servers have been told of it. */
+export class PassedOn {
+  readonly #clock: Clock;
+  readonly #extensions: () => readonly InstalledExtension[];
+  readonly #tell: (files: SeenFile[]) => void;
+  #ofTypeScript: SeenFile[] = [];
+  #others: SeenFile[] = [];
+  #cancel = (): void => {};
+
+  constructor(clock: Clock, extensions: () => readonly InstalledExtension[], tell: (files: SeenFile[]) => void) {
+    this.#clock = clock;
+    this.#extensions = extensions;
+    this.#tell = tell;
+  }
+
+  saw(file: SeenFile): void {
+    if (TYPESCRIPT_FILE.test(file.path) && this.#isTypeScriptOnlyVsCodes()) {
+      if (this.#ofTypeScript.push(file) === 1) {
+        this.#clock.after(TYPESCRIPT_MS, () => this.#tell(this.#ofTypeScript.splice(0)));
+      }
+      return;
+    }
+    this.#others.push(file);
+    this.#cancel();
+    this.#cancel = this.#clock.after(MOST_CLIENTS_MS, () => this.#tell(this.#others.splice(0)));
+  }
+
+  #isTypeScriptOnlyVsCodes(): boolean {
+    return this.#extensions().every(({ packageJSON }) => {
+      const served = servedLanguages(packageJSON);
+      return isBuiltin(packageJSON) || !TYPESCRIPT_LANGUAGES.some((language) => served.has(language));
+    });
+  }
+}
+
+/** VS Code marks what comes with it. */
+function isBuiltin(packageJSON: unknown): boolean {
+  return (
+    typeof packageJSON === "object" &&
+    packageJSON !== null &&
+    "isBuiltin" in packageJSON &&
+    packageJSON.isBuiltin === true
+  );
+}

@@ -1,0 +1,155 @@
+// `npm run bench:freshness`: writes files under a real VS Code and asks at once, on rxjs and on a Python project. Prints how
+// many answers were about the files before the write, and how long the right ones took from the write on, beside the time
+// until VS Code's own command is right, called in the same window.
+
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { type GatewayWindow, openGateway, startEditor } from "../test/host/gateway-window.ts";
+import { LanguageProject } from "../test/host/language-project.ts";
+import { pyright } from "../test/host/language-servers.ts";
+import { type Language, OwnWrites, PYTHON, type Trial, TYPESCRIPT } from "../test/host/own-writes.ts";
+import { RxjsWorkspace } from "../test/host/rxjs-workspace.ts";
+import { buildRustBench, RustProcess } from "./bench/rust.ts";
+import { median } from "./bench/table.ts";
+import { command, Failure, say, step } from "./progress.mjs";
+import { packVsix } from "./vsix.ts";
+
+const DEFAULT_TRIALS = 1_000;
+const DEFAULT_SEED = 20_251_122;
+/** Of the trials, one in so many is made with VS Code's own commands as well. */
+const COMPARED = 5;
+
+const WATCHED_FILES = 100_000;
+const LOOKS = 10_000;
+
+/** What native/bench says of a watch. */
+interface Costs {
+  readonly firstWalkMs: number;
+  readonly residentBytes: number;
+  /** Each, in microseconds. */
+  readonly looks: readonly number[];
+}
+
+/** What came of the trials in one language. */
+interface Outcomes {
+  readonly gateway: readonly Trial[];
+  readonly editor: readonly Trial[];
+}
+
+await command(async () => {
+  const { values } = parseArgs({ options: { trials: { type: "string" }, seed: { type: "string" } } });
+  const count = Number(values.trials ?? DEFAULT_TRIALS);
+  const seed = Number(values.seed ?? DEFAULT_SEED);
+  if (!Number.isInteger(count) || count < 1 || !Number.isInteger(seed)) {
+    throw new Failure("--trials takes a number from 1 on, and --seed a whole number.");
+  }
+  await packVsix("release");
+  const languages = [
+    ["TypeScript", await step(`${count} trials on rxjs`, () => typescript(count, seed))],
+    ["Python", await step(`${count} trials on a Python project`, () => python(count, seed))],
+  ] as const;
+  say("| | trials | stale | errors | right within three calls | median | p99 |");
+  say("| --- | --- | --- | --- | --- | --- | --- |");
+  for (const [language, { gateway, editor }] of languages) {
+    say(line(`${language}: the gateway`, gateway));
+    say(line(`${language}: VS Code's own commands`, editor));
+    for (const name of [...new Set(gateway.map(kindOf))].sort()) {
+      say(
+        line(
+          name,
+          gateway.filter((trial) => kindOf(trial) === name),
+        ),
+      );
+      say(
+        line(
+          `${name}, VS Code's own`,
+          editor.filter((trial) => kindOf(trial) === name),
+        ),
+      );
+    }
+  }
+  const wrong = languages.flatMap(([, { gateway }]) => gateway.filter(({ outcome }) => outcome !== "right"));
+  for (const { write, question, outcome, answer } of wrong) {
+    say(`${outcome}: ${write}, ${question}: ${answer}`);
+  }
+  await watch();
+  return wrong.some(({ outcome }) => outcome === "stale") ? 1 : 0;
+});
+
+async function typescript(count: number, seed: number): Promise<Outcomes> {
+  const rxjs = await RxjsWorkspace.create();
+  const editor = await startEditor();
+  try {
+    const gateway = await openGateway(editor, rxjs.folder);
+    const { uri, position } = rxjs.find("src/internal/Observable.ts", "Observable<T>", "export class");
+    await gateway.client.references(uri, position);
+    const outcomes = await run(gateway, rxjs.folder, TYPESCRIPT, count, seed);
+    await gateway.client.close();
+    return outcomes;
+  } finally {
+    await editor.stop();
+    rxjs.remove();
+  }
+}
+
+async function python(count: number, seed: number): Promise<Outcomes> {
+  const project = await LanguageProject.open("python", await pyright());
+  try {
+    await project.untilWhole("fleet.py", { line: 0, character: 6 }, 6);
+    return await run(project.gateway, project.folder, PYTHON, count, seed);
+  } finally {
+    await project.close();
+  }
+}
+
+async function run(
+  { window, client }: GatewayWindow,
+  folder: string,
+  language: Language,
+  count: number,
+  seed: number,
+): Promise<Outcomes> {
+  const trials = OwnWrites.begin(folder, language, seed);
+  // VS Code publishes what is wrong only with documents that it shows.
+  await window.openFile(language.user.file);
+  // First, before the gateway has any of the files opened.
+  const editor: Trial[] = [];
+  while (editor.length * COMPARED < count) {
+    editor.push(await trials.nextInEditor(window));
+  }
+  const gateway: Trial[] = [];
+  while (gateway.length < count) {
+    gateway.push(await trials.next(client));
+  }
+  return { gateway, editor };
+}
+
+/** What it costs to watch, on Linux. A question looks three times, at each root. */
+async function watch(): Promise<void> {
+  const root = mkdtempSync(join(tmpdir(), "gateway-watch-"));
+  try {
+    await buildRustBench();
+    const costs = await new RustProcess("watch").answer<Costs>({ root, files: WATCHED_FILES, rounds: LOOKS });
+    say(`A look when nothing was written: ${median(costs.looks).toFixed(1)} µs.`);
+    const [seconds, megabytes] = [costs.firstWalkMs / 1_000, costs.residentBytes / 1e6];
+    say(`${WATCHED_FILES} files: ${seconds.toFixed(1)} s for the first walk, ${megabytes.toFixed(0)} MB.`);
+  } finally {
+    rmSync(root, { recursive: true });
+  }
+}
+
+function kindOf({ write, question }: Trial): string {
+  return `${write}, ${question}`;
+}
+
+function line(name: string, trials: readonly Trial[]): string {
+  const right = trials.filter(({ outcome }) => outcome === "right");
+  const times = right.map(({ ms }) => ms).sort((a, b) => a - b);
+  const at = (share: number): string => `${Math.round(times[Math.floor(times.length * share)] ?? Number.NaN)} ms`;
+  const stale = trials.filter(({ outcome }) => outcome === "stale").length;
+  const errors = trials.filter(({ outcome }) => outcome === "unanswered").length;
+  const share = ((100 * right.length) / trials.length).toFixed(1);
+  return `| ${[name, trials.length, stale, errors, `${share} %`, at(0.5), at(0.99)].join(" | ")} |`;
+}

@@ -1,0 +1,71 @@
+import assert from "node:assert/strict";
+import { after, before, describe, type TestContext, test } from "node:test";
+import { eventually } from "../../scripts/eventually.ts";
+import type { GatewayClient } from "../../scripts/gateway-client.ts";
+import type { RealVsCode } from "../../scripts/real-vscode.ts";
+import { type GatewayWindow, openGateway, startEditor } from "./gateway-window.ts";
+import { LanguageProject } from "./language-project.ts";
+import { pyright } from "./language-servers.ts";
+import { OwnWrites, PYTHON, TYPESCRIPT } from "./own-writes.ts";
+import { RxjsWorkspace } from "./rxjs-workspace.ts";
+
+const TRIALS = 10;
+const SEED = 20_251_122;
+
+describe("own writes", () => {
+  describe("in TypeScript, on the sources of rxjs", () => {
+    let rxjs: RxjsWorkspace;
+    let editor: RealVsCode;
+    let gateway: GatewayWindow;
+
+    before(async () => {
+      rxjs = await RxjsWorkspace.create();
+      editor = await startEditor();
+      gateway = await openGateway(editor, rxjs.folder);
+      const { uri, position } = rxjs.find("src/internal/Observable.ts", "Observable<T>", "export class");
+      await eventually(
+        () => gateway.client.references(uri, position),
+        () => true,
+      );
+    });
+
+    after(async () => {
+      await gateway?.client.close();
+      await editor?.stop();
+      rxjs?.remove();
+    });
+
+    test("what is asked right after a write is answered about the files after it", async (t) => {
+      await answersAreRight(t, gateway.client, OwnWrites.begin(rxjs.folder, TYPESCRIPT, SEED));
+    });
+  });
+
+  describe("in Python, by pyright", () => {
+    let project: LanguageProject;
+
+    before(async () => {
+      project = await LanguageProject.open("python", await pyright());
+      await project.untilWhole("fleet.py", { line: 0, character: 6 }, 6);
+    });
+
+    after(() => project?.close());
+
+    test("what is asked right after a write is answered about the files after it", async (t) => {
+      await answersAreRight(t, project.gateway.client, OwnWrites.begin(project.folder, PYTHON, SEED));
+    });
+  });
+});
+
+async function answersAreRight(t: TestContext, client: GatewayClient, trials: OwnWrites): Promise<void> {
+  const outcomes = [];
+  for (let trial = 0; trial < TRIALS; trial++) {
+    outcomes.push(await trials.next(client));
+  }
+  for (const { write, question, outcome, calls, ms, answer = "" } of outcomes) {
+    t.diagnostic(`${write}, ${question}: ${outcome}, ${calls} calls, ${Math.round(ms)} ms ${answer}`);
+  }
+  assert.deepEqual(
+    outcomes.filter(({ outcome }) => outcome !== "right"),
+    [],
+  );
+}
