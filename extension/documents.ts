@@ -68,7 +68,7 @@ export class Documents<D extends TextDocumentLike> {
   /** The stamp of the file whose text the document was last seen to have. */
   readonly #stamps = new WeakMap<D, string>();
   /** URI -> the language of a document that is set aside, once it is. */
-  readonly #setAside = new Map<string, Promise<string>>();
+  readonly #setAside = new Map<string, Promise<string | undefined>>();
   /** What waits for the next change of a document, or for its close. */
   readonly #awaited = new Map<D, Set<() => void>>();
 
@@ -156,7 +156,11 @@ export class Documents<D extends TextDocumentLike> {
       if (isConcerned && !document.isDirty && !this.#host.isShown(document) && (await this.#isGone(document))) {
         this.#held.delete(other);
         const language = document.languageId;
-        const setAside = this.#asking(other, () => this.#host.setLanguage(document, PLAIN)).then(() => language);
+        const setAside = this.#asking(other, () => this.#host.setLanguage(document, PLAIN)).then(
+          () => language,
+          // The editor has closed it meanwhile.
+          () => undefined,
+        );
         this.#setAside.set(other, setAside);
         await setAside;
       }
@@ -166,7 +170,8 @@ export class Documents<D extends TextDocumentLike> {
   /** A tab shows the document. */
   async shown(uri: string): Promise<void> {
     if (this.#setAside.has(uri)) {
-      await this.#asking(uri, async () => this.#takeBack(await this.#host.open(uri)));
+      // If it cannot be taken back now, it is when it is used the next time.
+      await this.#asking(uri, async () => this.#takeBack(await this.#host.open(uri))).catch(() => {});
     }
   }
 
@@ -174,9 +179,10 @@ export class Documents<D extends TextDocumentLike> {
     const uri = document.uri.toString();
     const language = await this.#setAside.get(uri);
     // Somebody may have given it another language since.
-    if (this.#setAside.delete(uri) && language !== undefined && document.languageId === PLAIN) {
+    if (language !== undefined && document.languageId === PLAIN) {
       await this.#host.setLanguage(document, language);
     }
+    this.#setAside.delete(uri);
   }
 
   async #isGone(document: D): Promise<boolean> {

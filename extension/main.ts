@@ -55,17 +55,12 @@ export function activate(context: vscode.ExtensionContext): void {
   const documents = new Documents(documentHost, () => lifecycle.bump("text"));
   const analysis = new Analysis(clock);
   const tabs = new MomentaryTabs(clock, (uri) => changes.look([uri]));
-  const changes = new Changes(
-    (epoch) => lifecycle.bump(epoch),
-    new PassedOn(
-      clock,
-      () => vscode.extensions.all,
-      (files) => lifecycle.saw(files),
-    ),
-    documents,
-    analysis,
-    tabs,
+  const passedOn = new PassedOn(
+    clock,
+    () => vscode.extensions.all,
+    (files) => lifecycle.saw(files),
   );
+  const changes = new Changes((epoch) => lifecycle.bump(epoch), passedOn, documents, analysis, tabs);
   const signs = new Signs(clock, () => lifecycle.bump("text"));
   const languages = new Languages(analysis, [new TypeScriptAdapter(clock)], signs, clock);
   const warmUp = new WarmUp({
@@ -199,6 +194,7 @@ export function activate(context: vscode.ExtensionContext): void {
     vscode.extensions.onDidChange(() => {
       editor.forgetLanguages();
       languages.extensionsChanged();
+      passedOn.extensionsChanged();
       warmUp.workspaceChanged();
     }),
   );

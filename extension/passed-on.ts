@@ -10,6 +10,9 @@ export const TYPESCRIPT_MS = 130;
 const TYPESCRIPT_FILE = /\.[cm]?[jt]sx?$/;
 const TYPESCRIPT_LANGUAGES = ["typescript", "typescriptreact", "javascript", "javascriptreact"];
 
+/** How many files are told of at once. Of more, the server knows only that many have changed. */
+export const MOST_TOLD = 4_096;
+
 /** What this module needs to know of an installed extension. */
 export interface InstalledExtension {
   readonly packageJSON: unknown;
@@ -23,6 +26,8 @@ export class PassedOn {
   #ofTypeScript: SeenFile[] = [];
   #others: SeenFile[] = [];
   #cancel = (): void => {};
+  /** Whether files of TypeScript and JavaScript concern VS Code's own extension only; undefined until that is needed. */
+  #isVsCodesOnly: boolean | undefined;
 
   constructor(clock: Clock, extensions: () => readonly InstalledExtension[], tell: (files: SeenFile[]) => void) {
     this.#clock = clock;
@@ -31,22 +36,32 @@ export class PassedOn {
   }
 
   saw(file: SeenFile): void {
-    if (TYPESCRIPT_FILE.test(file.path) && this.#isTypeScriptOnlyVsCodes()) {
+    if (TYPESCRIPT_FILE.test(file.path) && this.#isOfVsCodesOnly()) {
       if (this.#ofTypeScript.push(file) === 1) {
-        this.#clock.after(TYPESCRIPT_MS, () => this.#tell(this.#ofTypeScript.splice(0)));
+        this.#clock.after(TYPESCRIPT_MS, () => this.#tellOf(this.#ofTypeScript));
       }
       return;
     }
     this.#others.push(file);
     this.#cancel();
-    this.#cancel = this.#clock.after(MOST_CLIENTS_MS, () => this.#tell(this.#others.splice(0)));
+    this.#cancel = this.#clock.after(MOST_CLIENTS_MS, () => this.#tellOf(this.#others));
   }
 
-  #isTypeScriptOnlyVsCodes(): boolean {
-    return this.#extensions().every(({ packageJSON }) => {
+  /** Extensions came or went. */
+  extensionsChanged(): void {
+    this.#isVsCodesOnly = undefined;
+  }
+
+  #tellOf(files: SeenFile[]): void {
+    this.#tell(files.splice(0).slice(0, MOST_TOLD));
+  }
+
+  #isOfVsCodesOnly(): boolean {
+    this.#isVsCodesOnly ??= this.#extensions().every(({ packageJSON }) => {
       const served = servedLanguages(packageJSON);
       return isBuiltin(packageJSON) || !TYPESCRIPT_LANGUAGES.some((language) => served.has(language));
     });
+    return this.#isVsCodesOnly;
   }
 }
 

@@ -73,6 +73,9 @@ class FakeEditor {
       isShown: (document) => this.shown.has(document.uri.toString()),
       setLanguage: async (document, language) => {
         await undefined;
+        if (document.isClosed) {
+          throw new Error("no such document");
+        }
         document.languageId = language;
         this.languages.push(`${document.uri} ${language}`);
         this.documents.closed(document);
@@ -470,5 +473,18 @@ test("a document that somebody sees, has changed or never asked about stays as i
     await editor.documents.gone(uri);
   }
   await editor.documents.gone(there);
+  assert.deepEqual(editor.languages, []);
+});
+
+test("a document that the editor closes while it is set aside can be used again", async () => {
+  await editor.ask(A);
+  editor.disk.delete(A);
+  const gone = editor.documents.gone(A);
+  await Promise.resolve();
+  editor.clock.time += HELD_FOR_MS;
+  editor.close(A);
+  await gone;
+  editor.disk.set(A, "three\n");
+  assert.equal(await editor.ask(A), "three\n");
   assert.deepEqual(editor.languages, []);
 });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { beforeEach, test } from "node:test";
-import { PassedOn } from "../../extension/passed-on.ts";
+import { MOST_TOLD, PassedOn } from "../../extension/passed-on.ts";
 import { FakeClock } from "./fake-clock.ts";
 
 const TYPESCRIPT_BUILTIN = { packageJSON: { isBuiltin: true, main: "m", activationEvents: ["onLanguage:typescript"] } };
@@ -48,7 +48,21 @@ test("a file of TypeScript or JavaScript is told of as soon as VS Code's own ext
 });
 
 test("where another extension serves them as well, they are told of as all others", async () => {
-  extensions.push(ANOTHER);
   await seen([0, "/w/a.ts"]);
-  assert.deepEqual(told, [[300, "/w/a.ts"]]);
+  extensions.push(ANOTHER);
+  passedOn.extensionsChanged();
+  const begun = clock.time;
+  await seen([0, "/w/a.ts"]);
+  assert.deepEqual(told, [
+    [130, "/w/a.ts"],
+    [begun + 300, "/w/a.ts"],
+  ]);
+});
+
+test("of very many files that are seen together, only the first are told of", async () => {
+  await seen(...Array.from({ length: MOST_TOLD + 10 }, (_, index): [number, string] => [0, `/w/${index}.py`]));
+  assert.deepEqual(
+    told.map(([at, ...paths]) => [at, paths.length, paths.at(-1)]),
+    [[300, 4_096, "/w/4095.py"]],
+  );
 });
