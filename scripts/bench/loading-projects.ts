@@ -1,7 +1,7 @@
 // The projects that `npm run bench:readiness` opens, and what there is to find in them by their language servers, asked
 // directly.
 
-import { cpSync, globSync, mkdirSync, writeFileSync } from "node:fs";
+import { cpSync, globSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
@@ -12,7 +12,7 @@ import { clangd, pyright, rustAnalyzer } from "../../test/host/language-servers.
 import { copyPythonPackage } from "../../test/host/python-package.ts";
 import { type Asked, crate, SEMVER, writeFleet } from "../../test/host/readiness.ts";
 import { placeIn } from "../../test/host/sample.ts";
-import type { Location } from "../gateway-client.ts";
+import type { Location, Position } from "../gateway-client.ts";
 import { root } from "../layout.ts";
 import { Failure } from "../progress.mjs";
 
@@ -93,8 +93,18 @@ export const LOADING_PROJECTS: readonly LoadingProject[] = [
   },
 ];
 
-/** The question about a copy of the project in `folder`, with what the server finds that is asked directly in another copy. */
-export async function askedOf(project: LoadingProject): Promise<(folder: string) => Asked> {
+/** What the server, asked directly, has to say of a project. */
+export interface Direct {
+  /** How many references there are. */
+  readonly whole: number;
+  /** How long it took to answer when it was asked as soon as it was ready, in milliseconds. */
+  readonly firstAnswer: number;
+  /** The question about the copy of the project in this folder. */
+  readonly askIn: (folder: string) => Asked;
+}
+
+/** Asks the server directly in a copy of the project, until its answer stays the same. */
+export async function askDirectly(project: LoadingProject): Promise<Direct> {
   const folder = temporaryFolder("direct");
   try {
     await project.copyTo(folder);
@@ -102,31 +112,28 @@ export async function askedOf(project: LoadingProject): Promise<(folder: string)
     const command = await project.server();
     const server = await LanguageServer.of(command, folder, command.initializationOptions);
     await project.loaded(server, uri, folder);
+    const asked = Date.now();
+    await server.references(uri, position);
+    const firstAnswer = Date.now() - asked;
     const expected = inside(folder, await finalReferences(server, uri, position));
     await server.stop();
     const whole = expected.size;
     if (whole < 2 || whole > MAX_PAGE) {
       throw new Failure(`${project.name}: ${whole} references to ${project.word} are not some that fit on one page.`);
     }
-    return (copy) => ({
-      file: project.file,
-      position,
+    const areRight = (found: ReadonlySet<string>): boolean =>
+      found.size === whole && [...found].every((item) => expected.has(item));
+    return {
       whole,
-      areRight: (items) => {
-        const found = inside(copy, items);
-        return found.size === whole && [...found].every((item) => expected.has(item));
-      },
-    });
+      firstAnswer,
+      askIn: (copy) => ({ file: project.file, position, whole, areRight: (items) => areRight(inside(copy, items)) }),
+    };
   } finally {
     removeFolder(folder);
   }
 }
 
-async function finalReferences(
-  server: LanguageServer,
-  uri: string,
-  position: Location["range"]["start"],
-): Promise<readonly Location[]> {
+async function finalReferences(server: LanguageServer, uri: string, position: Position): Promise<readonly Location[]> {
   let [items, since] = [await server.references(uri, position), Date.now()];
   while (Date.now() - since < SAME_MS) {
     await delay(500);
@@ -158,7 +165,6 @@ function copyProduct(folder: string): void {
 /** The sources of the library alone, with the commands by which its own Makefile compiles them. */
 async function copyZlib(folder: string): Promise<void> {
   const sources = join(await crate("libz-sys", LIBZ), "src", "zlib");
-  mkdirSync(folder, { recursive: true });
   for (const file of globSync("*.{c,h}", { cwd: sources })) {
     cpSync(join(sources, file), join(folder, file));
   }

@@ -117,7 +117,7 @@ export class LanguageServer {
     await this.#indexed;
   }
 
-  /** Has the server read this file, and resolves when it has told that nothing of the project is left to load, as rust-analyzer does. */
+  /** Has the server read this file, and resolves when it has told, as rust-analyzer does, that it has loaded the project. */
   async quiescentFrom(uri: string): Promise<void> {
     await this.#opened(uri);
     await this.#quiescent;
