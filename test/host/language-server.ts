@@ -29,6 +29,7 @@ const CAPABILITIES = {
     declaration: { linkSupport: true },
   },
   window: { workDoneProgress: true },
+  experimental: { serverStatusNotification: true },
 };
 
 /** One server on one folder. */
@@ -40,6 +41,7 @@ export class LanguageServer {
   readonly #open = new Set<string>();
   readonly #declares: boolean;
   readonly #indexed: Promise<void>;
+  readonly #quiescent: Promise<void>;
 
   private constructor(
     process: ChildProcess,
@@ -48,6 +50,7 @@ export class LanguageServer {
     folderUri: string,
     declares: boolean,
     indexed: Promise<void>,
+    quiescent: Promise<void>,
   ) {
     this.#process = process;
     this.#connection = connection;
@@ -55,6 +58,7 @@ export class LanguageServer {
     this.#folderUri = folderUri;
     this.#declares = declares;
     this.#indexed = indexed;
+    this.#quiescent = quiescent;
   }
 
   /** TypeScript's, with the TypeScript that the editor uses. */
@@ -86,6 +90,13 @@ export class LanguageServer {
         }
       });
     });
+    const quiescent = new Promise<void>((resolve) => {
+      connection.onNotification("experimental/serverStatus", ({ quiescent }: { quiescent: boolean }) => {
+        if (quiescent) {
+          resolve();
+        }
+      });
+    });
     connection.listen();
     const folderUri = pathToFileURL(folder).href;
     const { capabilities } = await connection.sendRequest<{ capabilities: Record<string, unknown> }>("initialize", {
@@ -97,13 +108,19 @@ export class LanguageServer {
     });
     await connection.sendNotification("initialized", {});
     const declares = Boolean(capabilities["declarationProvider"]);
-    return new LanguageServer(child, connection, language, folderUri, declares, indexed);
+    return new LanguageServer(child, connection, language, folderUri, declares, indexed, quiescent);
   }
 
   /** Has the server read this file, and resolves when it tells that its index of the whole folder is complete. */
   async indexedFrom(uri: string): Promise<void> {
     await this.#opened(uri);
     await this.#indexed;
+  }
+
+  /** Has the server read this file, and resolves when it has told, as rust-analyzer does, that it has loaded the project. */
+  async quiescentFrom(uri: string): Promise<void> {
+    await this.#opened(uri);
+    await this.#quiescent;
   }
 
   /** Has the server read these files, and resolves when it has told what is wrong with each, which may be nothing. */

@@ -1,22 +1,23 @@
 import assert from "node:assert/strict";
 import { cpSync, globSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { cached, npmInstall } from "../../scripts/cache.mjs";
 import { eventually } from "../../scripts/eventually.ts";
 import type { Location } from "../../scripts/gateway-client.ts";
-import { pythonWith } from "../../scripts/python.ts";
 import type { RealVsCode } from "../../scripts/real-vscode.ts";
 import { compareReferences } from "./compared-references.ts";
 import { type GatewayWindow, openGateway, removeFolder, temporaryFolder } from "./gateway-window.ts";
 import { UNCONFIRMED } from "./language-project.ts";
 import { LanguageServer } from "./language-server.ts";
 import { clangd, pyright, startEditorWith } from "./language-servers.ts";
+import { copyPythonPackage } from "./python-package.ts";
 import { type Place, placeIn, sample } from "./sample.ts";
 
 const POSITIONS = 50;
 const SEED = 20_251_127;
+/** Some ten thousand lines. */
 const CLICK = "click==8.3.1";
 const LEVELDOWN = "6.1.1";
 
@@ -30,7 +31,7 @@ describe("references in other languages", () => {
 
   before(async () => {
     folder = temporaryFolder("languages");
-    await Promise.all([copyClick(join(folder, "click")), copyLevelDb(join(folder, "leveldb"))]);
+    await Promise.all([copyPythonPackage(CLICK, join(folder, "click")), copyLevelDb(join(folder, "leveldb"))]);
     const cppServer = await clangd();
     // By default it gives the first thousand references only.
     const servers = [await pyright(), { ...cppServer, args: [...cppServer.args, "--limit-references=0"] }] as const;
@@ -107,17 +108,6 @@ describe("references in other languages", () => {
     assert.deepEqual(last, { texts: [...whole], isMarked: !isShown });
   }
 });
-
-/** The sources of a Python package of some ten thousand lines. */
-async function copyClick(folder: string): Promise<void> {
-  const interpreter = await pythonWith(CLICK);
-  const [sources] = globSync("lib/python3*/site-packages/click", { cwd: dirname(dirname(interpreter)) });
-  assert.ok(sources !== undefined, `${CLICK} is in its environment.`);
-  cpSync(join(dirname(dirname(interpreter)), sources), folder, {
-    recursive: true,
-    filter: (path) => basename(path) !== "__pycache__",
-  });
-}
 
 /** The sources of a C++ library of some fifty files, as an npm package brings them along. */
 async function copyLevelDb(folder: string): Promise<void> {

@@ -1,0 +1,177 @@
+// The projects that `npm run bench:readiness` opens, and what there is to find in them by their language servers, asked
+// directly.
+
+import { cpSync, globSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { pathToFileURL } from "node:url";
+import type { Server } from "../../test/host/extensions/languages/extension.ts";
+import { removeFolder, temporaryFolder } from "../../test/host/gateway-window.ts";
+import { LanguageServer } from "../../test/host/language-server.ts";
+import { clangd, pyright, rustAnalyzer } from "../../test/host/language-servers.ts";
+import { copyPythonPackage } from "../../test/host/python-package.ts";
+import { type Asked, crate, SEMVER, writeFleet } from "../../test/host/readiness.ts";
+import { placeIn } from "../../test/host/sample.ts";
+import type { Location, Position } from "../gateway-client.ts";
+import { root } from "../layout.ts";
+import { Failure } from "../progress.mjs";
+
+/** It brings the sources of zlib along. */
+const LIBZ = "1.1.31";
+const FLASK = "flask==3.1.3";
+
+/** How long the answer of a server that has loaded has to stay the same. */
+const SAME_MS = 5_000;
+const MAX_PAGE = 200;
+
+export interface LoadingProject {
+  readonly name: string;
+  /** The folder of test/host/extensions whose extension starts the server. */
+  readonly extension: string;
+  readonly server: () => Promise<Server>;
+  /** Whether the extension shows when the server is ready. */
+  readonly shows: boolean;
+  readonly copyTo: (folder: string) => Promise<void> | void;
+  /** What is asked about: the first `word` after the text `after`. */
+  readonly file: string;
+  readonly word: string;
+  readonly after: string;
+  /** Resolves once the server, asked directly, has told that it has loaded the project. */
+  readonly loaded: (server: LanguageServer, uri: string, folder: string) => Promise<void>;
+}
+
+const quiescent = (server: LanguageServer, uri: string): Promise<void> => server.quiescentFrom(uri);
+const indexed = (server: LanguageServer, uri: string): Promise<void> => server.indexedFrom(uri);
+
+export const LOADING_PROJECTS: readonly LoadingProject[] = [
+  {
+    name: "rust-analyzer on semver",
+    extension: "rust-analyzer",
+    server: rustAnalyzer,
+    shows: true,
+    copyTo: async (folder) => cpSync(await crate("semver", SEMVER), folder, { recursive: true }),
+    ...{ file: "src/lib.rs", word: "Version", after: "pub struct Version {" },
+    loaded: quiescent,
+  },
+  {
+    name: "rust-analyzer on this product",
+    extension: "rust-analyzer",
+    server: rustAnalyzer,
+    shows: true,
+    copyTo: copyProduct,
+    ...{ file: "native/core/src/roots.rs", word: "AllowedRoots", after: "pub struct AllowedRoots" },
+    loaded: quiescent,
+  },
+  {
+    name: "clangd on 300 files",
+    extension: "clangd",
+    server: clangd,
+    shows: true,
+    copyTo: (folder) => writeFleet(folder, 300),
+    ...{ file: "fleet.cpp", word: "launch", after: "int launch" },
+    loaded: indexed,
+  },
+  {
+    name: "clangd on zlib",
+    extension: "clangd",
+    server: async () => ({ ...(await clangd()), language: "c" }),
+    shows: true,
+    copyTo: copyZlib,
+    ...{ file: "inflate.c", word: "z_streamp", after: "int ZEXPORT inflateReset(" },
+    loaded: indexed,
+  },
+  {
+    name: "pyright on flask",
+    extension: "languages",
+    server: pyright,
+    shows: false,
+    copyTo: (folder) => copyPythonPackage(FLASK, join(folder, "flask")),
+    ...{ file: "flask/sansio/scaffold.py", word: "setupmethod", after: "def setupmethod" },
+    // What stands in the text of an annotation it finds only in files that it has checked. Here there is none of that.
+    loaded: (server, _, folder) =>
+      server.checked(globSync("flask/**/*.py", { cwd: folder }).map((file) => pathToFileURL(join(folder, file)).href)),
+  },
+];
+
+/** What the server, asked directly, has to say of a project. */
+export interface Direct {
+  /** How many references there are. */
+  readonly whole: number;
+  /** How long it took to answer when it was asked as soon as it was ready, in milliseconds. */
+  readonly firstAnswer: number;
+  /** The question about the copy of the project in this folder. */
+  readonly askIn: (folder: string) => Asked;
+}
+
+/** Asks the server directly in a copy of the project, until its answer stays the same. */
+export async function askDirectly(project: LoadingProject): Promise<Direct> {
+  const folder = temporaryFolder("direct");
+  try {
+    await project.copyTo(folder);
+    const { uri, position } = placeIn(folder, project.file, project.word, project.after);
+    const command = await project.server();
+    const server = await LanguageServer.of(command, folder, command.initializationOptions);
+    await project.loaded(server, uri, folder);
+    const asked = Date.now();
+    await server.references(uri, position);
+    const firstAnswer = Date.now() - asked;
+    const expected = inside(folder, await finalReferences(server, uri, position));
+    await server.stop();
+    const whole = expected.size;
+    if (whole < 2 || whole > MAX_PAGE) {
+      throw new Failure(`${project.name}: ${whole} references to ${project.word} are not some that fit on one page.`);
+    }
+    const areRight = (found: ReadonlySet<string>): boolean =>
+      found.size === whole && [...found].every((item) => expected.has(item));
+    return {
+      whole,
+      firstAnswer,
+      askIn: (copy) => ({ file: project.file, position, whole, areRight: (items) => areRight(inside(copy, items)) }),
+    };
+  } finally {
+    removeFolder(folder);
+  }
+}
+
+async function finalReferences(server: LanguageServer, uri: string, position: Position): Promise<readonly Location[]> {
+  let [items, since] = [await server.references(uri, position), Date.now()];
+  while (Date.now() - since < SAME_MS) {
+    await delay(500);
+    const again = await server.references(uri, position);
+    if (JSON.stringify(again) !== JSON.stringify(items)) {
+      [items, since] = [again, Date.now()];
+    }
+  }
+  return items;
+}
+
+/** The places as texts that are the same in every copy of the project. */
+function inside(folder: string, items: readonly Location[]): ReadonlySet<string> {
+  const base = `${pathToFileURL(folder).href}/`;
+  return new Set(
+    items.map(({ uri, range: { start, end } }) =>
+      [uri.replace(base, ""), start.line, start.character, end.line, end.character].join(":"),
+    ),
+  );
+}
+
+/** The Rust workspace of this checkout. What is compiled is not copied, so that the server has to begin anew. */
+function copyProduct(folder: string): void {
+  for (const part of ["Cargo.toml", "Cargo.lock", ".cargo", "native", "schemas", "package.json"]) {
+    cpSync(join(root, part), join(folder, part), { recursive: true });
+  }
+}
+
+/** The sources of the library alone, with the commands by which its own Makefile compiles them. */
+async function copyZlib(folder: string): Promise<void> {
+  const sources = join(await crate("libz-sys", LIBZ), "src", "zlib");
+  for (const file of globSync("*.{c,h}", { cwd: sources })) {
+    cpSync(join(sources, file), join(folder, file));
+  }
+  const commands = globSync("*.c", { cwd: folder }).map((file) => ({
+    directory: folder,
+    file,
+    arguments: ["cc", "-O3", "-D_LARGEFILE64_SOURCE=1", "-DHAVE_HIDDEN", "-DHAVE_UNISTD_H", "-c", file],
+  }));
+  writeFileSync(join(folder, "compile_commands.json"), JSON.stringify(commands));
+}
