@@ -156,8 +156,8 @@ impl Freshness {
         });
         loop {
             let looks = root.watch.looks();
-            let is_read = root.turn.try_lock().is_err();
-            if is_read && root.stuck_after.load(Ordering::Relaxed) == looks {
+            let is_being_read = root.turn.try_lock().is_err();
+            if is_being_read && root.stuck_after.load(Ordering::Relaxed) == looks {
                 return Ok(false);
             }
             match timeout(DISK_PATIENCE, reading.as_mut()).await {

@@ -1,7 +1,7 @@
 //! The gate under attack: a real folder with a file outside the roots that must never be asked about, opened or named.
 //!
-//! What is tried is made up from the seed of the property tests, so a failure comes again, and as often as they try. Real folders and links are used, because what is
-//! attacked is how paths are resolved.
+//! What is tried is made up from the seed of the property tests, so a failure comes again, and as often as they try. Real
+//! folders and links are used, because what is attacked is how paths are resolved.
 #![cfg(unix)]
 #![expect(clippy::expect_used, reason = "a test that cannot go on fails")]
 
