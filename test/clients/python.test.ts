@@ -44,7 +44,9 @@ for (const { library, requirement, probes } of LIBRARIES) {
       { method: "POST", status: probes ? 400 : 200 },
       "a probe for newer revisions is turned down",
     );
-    assert.deepEqual(proxy.seen.at(-1), { method: "DELETE", status: 204 }, "the session is ended");
+    // Its wish for a stream may come as late.
+    const ends = proxy.seen.filter(({ method }) => method !== "GET");
+    assert.deepEqual(ends.at(-1), { method: "DELETE", status: 204 }, "the session is ended");
   });
 }
 

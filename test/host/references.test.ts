@@ -85,27 +85,29 @@ describe("references in other languages", () => {
   }
 
   /**
-   * Asks until the answer is what the other server gives and, where the gateway can find that out, says that it is whole.
-   * What it says before is a part of that, and says that it may be one.
+   * Asks both until the answers are the same and, where the gateway can find that out, it says that its own is whole. What
+   * lacks something that the other server has found has to say that it may.
    */
   async function untilWhole(server: LanguageServer, { uri, position }: Place, isShown: boolean): Promise<void> {
-    const expected = await server.references(uri, position);
-    assert.ok(expected.length > POSITIONS, `${expected.length} references`);
-    const whole = new Set(expected.map((item) => JSON.stringify(item)));
     const last = await eventually(
       async () => {
-        const answer = { texts: [] as string[], isMarked: false };
         const input = { uri, position, includeDeclaration: true, pageSize: 200 };
+        const [found, whole] = [new Set<string>(), await server.references(uri, position)];
+        let isMarked = false;
         for await (const { items, summary } of gateway.client.pages<Location>("vscode.lsp.references", input)) {
-          answer.texts.push(...items.map((item) => JSON.stringify(item)));
-          answer.isMarked ||= summary?.endsWith(UNCONFIRMED) === true;
+          for (const item of items) {
+            found.add(JSON.stringify(item));
+          }
+          isMarked ||= summary?.endsWith(UNCONFIRMED) === true;
         }
-        return answer;
+        const missing = whole.map((item) => JSON.stringify(item)).filter((item) => !found.has(item));
+        return { missing, isMarked, found: found.size, whole: whole.length };
       },
-      ({ texts, isMarked }) =>
-        !isMarked || texts.some((text) => !whole.has(text)) || (!isShown && texts.length === whole.size),
+      ({ missing, isMarked, found, whole }) =>
+        isMarked ? !isShown && found === whole : missing.length > 0 || found === whole,
     );
-    assert.deepEqual(last, { texts: [...whole], isMarked: !isShown });
+    assert.deepEqual({ missing: last.missing, isMarked: last.isMarked }, { missing: [], isMarked: !isShown });
+    assert.ok(last.found > POSITIONS && last.found === last.whole, `${last.found} and ${last.whole} references`);
   }
 });
 
