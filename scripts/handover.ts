@@ -2,7 +2,7 @@
 // gateway's own command.
 
 import { createHash } from "node:crypto";
-import { copyFileSync, existsSync, readFileSync, rmSync } from "node:fs";
+import { copyFileSync, existsSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { request } from "node:http";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
@@ -33,18 +33,22 @@ export function packHandover(): Promise<string> {
 /** Bundles and packs the extension of this name in test/host/extensions. Resolves to its VSIX. */
 export async function packTestExtension(name: string): Promise<string> {
   const source = `test/host/extensions/${name}`;
-  const folder = join(dist, name);
   const file = join(dist, `${name}.vsix`);
   await unlessUnchanged([file], { files: [`${source}/*`, "package-lock.json", "scripts/handover.ts"] }, async () => {
+    // Test files that run side by side may both need it, and nobody may find a part of it.
+    const folder = join(dist, `${name}-${process.pid}`);
+    const packed = join(folder, "packed.vsix");
     await bundle(join(root, source, "extension.ts"), join(folder, "extension.cjs"));
     copyFileSync(join(root, source, "package.json"), join(folder, "package.json"));
     const [node, vsce] = packageCommand("@vscode/vsce", "vsce");
     await succeed(
       `Packing the test extension ${name} failed: mend what vsce reports above.`,
       node,
-      [vsce, "package", "--no-dependencies", "--allow-missing-repository", "--skip-license", "--out", file],
+      [vsce, "package", "--no-dependencies", "--allow-missing-repository", "--skip-license", "--out", packed],
       { cwd: folder },
     );
+    renameSync(packed, file);
+    rmSync(folder, { recursive: true });
   });
   return file;
 }
