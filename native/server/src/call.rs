@@ -106,7 +106,7 @@ impl<E: Editor> Gateway<E> {
     ) -> Result<EncodedPayload, ToolError> {
         let budget = ResponseBudget::new(self.limits().max_response_bytes(), envelope_bytes);
         let (question, paging) = Question::parse(tool, arguments)?;
-        self.freshness().catch_up(self.workspace(), &question).await?;
+        self.freshness().catch_up(self.workspace(), question.uri()).await?;
         catching_up.store(false, Ordering::Relaxed);
         let Some(paging) = paging else {
             return match self.share(question, stage).await? {
@@ -172,7 +172,7 @@ impl<E: Editor> Gateway<E> {
         loop {
             let known = self.make_known(question, stage).await?;
             let (moment, answer) = attempt().await?;
-            let written = self.freshness().catch_up(self.workspace(), question).await? != known;
+            let written = self.freshness().catch_up(self.workspace(), question.uri()).await? != known;
             let moved = self.workspace().now().epochs.changed_since(&moment.epochs, question.tool());
             let again = written || moved.contains(&Epoch::Roots) || (!moved.is_empty() && !attempted_again);
             if !again {

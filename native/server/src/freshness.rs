@@ -100,7 +100,7 @@ impl Freshness {
         });
         let roots = roots.collect();
         *self.roots.lock().unwrap_or_else(PoisonError::into_inner) = roots;
-        self.pending().plain.clear();
+        self.pending().forget_plain();
     }
 
     /// How well each root is watched now. Roots on disks that do not answer are left out.
@@ -128,17 +128,17 @@ impl Freshness {
     }
 
     /// As [`Freshness::catch_up_at_once`], whatever it takes. What is written on a disk that does not answer, nobody can
-    /// know, so that is left out, unless the question is about a document there, or about the whole workspace.
+    /// know, so that is left out, unless the question is about a document there, or about the whole workspace (`None`).
     pub(crate) async fn catch_up(
         self: &Arc<Self>,
         workspace: &Arc<Workspace>,
-        question: &Question,
+        document: Option<&str>,
     ) -> Result<u64, ToolError> {
         let mut is_whole = true;
         for root in self.roots().iter() {
             let is_read = self.read(workspace, root, |since| root.watch.catch_up(since)).is_ok()
                 || self.read_patiently(workspace, root).await?;
-            is_whole &= is_read || !question.uri().is_none_or(|uri| workspace.is_in_root(uri, &root.path));
+            is_whole &= is_read || !document.is_none_or(|uri| workspace.is_in_root(uri, &root.path));
         }
         if is_whole { Ok(self.pending().number) } else { Err(ToolError::DiskSilent) }
     }
@@ -230,7 +230,7 @@ impl<E: Editor> Gateway<E> {
         let freshness = self.freshness();
         let mut is_admitted = false;
         loop {
-            let number = freshness.catch_up(self.workspace(), question).await?;
+            let number = freshness.catch_up(self.workspace(), question.uri()).await?;
             // From before the look on, so that nothing that is told meanwhile is missed.
             let told = freshness.told.notified();
             let next = freshness.pending().next(Instant::now());
@@ -260,7 +260,7 @@ impl<E: Editor> Gateway<E> {
     pub async fn editor_saw(&self, files: Vec<(PathBuf, Kind)>) {
         let freshness = self.freshness();
         // What the editor tells of has happened before: it has to be pending by now, if that can be known.
-        drop(freshness.catch_up(self.workspace(), &Question::DiagnosticsWorkspace).await);
+        drop(freshness.catch_up(self.workspace(), None).await);
         let roots = self.workspace().now().roots;
         let real = |path: PathBuf| {
             let inside = |folder: Folder<'_>| Some(folder.real.join(path.strip_prefix(folder.known_as).ok()?));
@@ -365,6 +365,7 @@ impl Pending {
         match changed {
             Changed::Many => self.note_many(now),
             Changed::These(paths) => {
+                self.forget(now);
                 // Of a folder, what is in it counts, and that is told by itself. Whether the root is there is looked at for
                 // each question anyhow.
                 let files = paths.into_iter().filter(|change| !change.is_folder && change.path != root);
@@ -393,7 +394,6 @@ impl Pending {
         self.number += 1;
         let opens = kind != Kind::Deleted;
         self.paths.insert(path, Unknown { number: self.number, since: now, kind, opens, told_at });
-        self.forget(now);
         if self.paths.len() > MOST_FOLLOWED || self.many.is_some() {
             self.note_many(now);
         }
@@ -433,12 +433,16 @@ impl Pending {
         }
         if opened == Opened::Plain {
             if self.plain.len() == MOST_PLAIN {
-                self.plain.clear();
-                self.plain_ends.clear();
+                self.forget_plain();
             }
             self.plain_ends.extend(end_of(path));
             self.plain.insert(path.to_owned());
         }
+    }
+
+    fn forget_plain(&mut self) {
+        self.plain.clear();
+        self.plain_ends.clear();
     }
 
     fn next(&mut self, now: Instant) -> Next {
