@@ -90,7 +90,7 @@ export class Analysis {
     if (document !== undefined) {
       const now = this.#clock.now();
       this.#documents.set(uri, { ...document, changedAt: now, publishedAt: undefined, isChanged: true });
-      const language = this.#languages.get(document.language);
+      const language = this.#languageOf(document);
       if (language !== undefined) {
         language.changedAt = now;
       }
@@ -119,7 +119,7 @@ export class Analysis {
     }
     const now = this.#clock.now();
     this.#documents.set(uri, { ...document, isReported: true, publishedAt: now });
-    const language = this.#languages.get(document.language);
+    const language = this.#languageOf(document);
     if (language !== undefined) {
       settle(language, now);
       language.firstAfter ??= now - language.since;
@@ -158,7 +158,7 @@ export class Analysis {
    */
   documentSettled(uri: string, isShown: boolean, knownFor?: number, unexpected = UNEXPECTED_MS): Promise<void> {
     const asked = this.#clock.now();
-    const { changedAt: changed = NEVER } = this.#languageOf(uri) ?? {};
+    const { changedAt: changed = NEVER } = this.#languageOf(this.#documents.get(uri)) ?? {};
     // Of its own change, it is told by what is published for it.
     const isOwn = changed === this.#documents.get(uri)?.changedAt;
     const writtenAt = Math.max(this.#writtenAt(knownFor), isOwn ? NEVER : changed);
@@ -172,7 +172,7 @@ export class Analysis {
               this.#remaining(publishedAt, quietOf(document)),
               this.#untilSettled(document),
               // Somebody reports on it, so something is expected to come of a write in its language.
-              this.#untilQuiet(writtenAt, this.#languageOf(uri)?.publishedAt, 2 * LANGUAGE_QUIET_MS),
+              this.#untilQuiet(writtenAt, this.#languageOf(document)?.publishedAt, 2 * LANGUAGE_QUIET_MS),
             );
       return wait > 0 ? { wait } : { found: undefined };
     });
@@ -208,13 +208,13 @@ export class Analysis {
     return Math.min(quietUntil, writtenAt + LONGEST_QUIET_MS) - this.#clock.now();
   }
 
-  #languageOf(uri: string): Language | undefined {
-    return this.#languages.get(this.#documents.get(uri)?.language ?? "");
+  #languageOf(document: Analysed | undefined): Language | undefined {
+    return this.#languages.get(document?.language ?? "");
   }
 
   /** The milliseconds until the document's language, of which something was published, is settled or is believed to be. */
   #untilSettled(document: Analysed | undefined): number {
-    const language = this.#languages.get(document?.language ?? "");
+    const language = this.#languageOf(document);
     if (language?.publishedAt === undefined || settle(language, this.#clock.now())) {
       return 0;
     }
@@ -224,7 +224,7 @@ export class Analysis {
 
   /** Whether somebody reports on documents like this one, as far as has shown. */
   #isExpected(document: Analysed | undefined, isShown: boolean): boolean {
-    const language = this.#languages.get(document?.language ?? "");
+    const language = this.#languageOf(document);
     if (document === undefined || language === undefined) {
       return false;
     }

@@ -3,7 +3,7 @@ import type { Analysis } from "./analysis.ts";
 import type { Documents } from "./documents.ts";
 import type { PassedOn } from "./passed-on.ts";
 import { PublishedDiagnostics } from "./published.ts";
-import { documentOf, type MomentaryTabs, tabsOf } from "./tabs.ts";
+import { documentOf, isShown, type MomentaryTabs } from "./tabs.ts";
 
 /**
  * Turns what happens in the editor into epoch bumps (D20, D21, D37), and passes it on to whom it concerns. What happens on
@@ -36,7 +36,7 @@ export class Changes implements vscode.Disposable {
       }
     }
     for (const [uri, diagnostics] of vscode.languages.getDiagnostics()) {
-      analysis.published(uri.toString(), () => isShown(uri));
+      analysis.published(uri.toString(), () => isShown({ uri }));
       if (isFile(uri)) {
         this.#isNews(uri, diagnostics);
       }
@@ -73,7 +73,7 @@ export class Changes implements vscode.Disposable {
         const reported = new Reported();
         for (const uri of uris) {
           if (reported.has(uri)) {
-            analysis.published(uri.toString(), () => isShown(uri));
+            analysis.published(uri.toString(), () => isShown({ uri }));
           } else {
             analysis.withdrawn(uri.toString());
           }
@@ -171,10 +171,6 @@ export class Changes implements vscode.Disposable {
 /** Output channels, git views, untitled documents and the like are no part of the workspace. */
 function isFile(uri: vscode.Uri): boolean {
   return uri.scheme === "file";
-}
-
-function isShown(uri: vscode.Uri): boolean {
-  return tabsOf({ uri }).length > 0;
 }
 
 /**

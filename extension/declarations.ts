@@ -58,6 +58,11 @@ export function servedLanguages(packageJSON: unknown): ReadonlySet<string> {
   return new Set([...texts(declared), ...started]);
 }
 
+/** Whether the extension comes with VS Code, which marks those. */
+export function isBuiltin(packageJSON: unknown): boolean {
+  return field(packageJSON, "isBuiltin") === true;
+}
+
 const ON_LANGUAGE = "onLanguage:";
 
 function field(value: unknown, name: string): unknown {

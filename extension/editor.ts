@@ -22,7 +22,7 @@ import {
   packWorkspaceSymbols,
   QUESTION,
 } from "./rows.ts";
-import { type MomentaryTabs, tabsOf } from "./tabs.ts";
+import { isShown, type MomentaryTabs } from "./tabs.ts";
 
 /**
  * VS Code gives extensions no document that is larger. It says so only after it has read the file, which takes longer than
@@ -51,7 +51,7 @@ export const documentHost: DocumentHost<vscode.TextDocument> = {
       return undefined;
     }
   },
-  isShown: (document) => tabsOf(document).length > 0,
+  isShown,
   setLanguage: (document, language) => vscode.languages.setTextDocumentLanguage(document, language),
 };
 
@@ -137,7 +137,7 @@ export class Editor {
     const { languages } = this.#parts;
     const language = document.languageId;
     const lineLength = lengthOfLine(document, request.line);
-    const facts = { lineCount: document.lineCount, lineLength, language, shown: tabsOf(document).length > 0 };
+    const facts = { lineCount: document.lineCount, lineLength, language, shown: isShown(document) };
     const sign = await languages.sign(document);
     const [tells, ready] = [sign !== undefined, sign === "ready"];
     const open = packOpen({ ...facts, tells, ready });
@@ -174,13 +174,13 @@ export class Editor {
     return documents.useInStep(uri, async (document) => {
       const now = await languages.diagnostics(document);
       if (now === undefined) {
-        const published = async (isShown: boolean, unexpected?: number): Promise<Answer> => {
-          await analysis.documentSettled(uri, isShown, request.knownForMs, unexpected);
+        const published = async (inTab: boolean, unexpected?: number): Promise<Answer> => {
+          await analysis.documentSettled(uri, inTab, request.knownForMs, unexpected);
           return packDiagnostics(this.#parts.published());
         };
-        const isShown = tabsOf(document).length > 0;
-        if (isShown || !this.mayOpenTabs || isReported(uri)) {
-          return published(isShown);
+        const inTab = isShown(document);
+        if (inTab || !this.mayOpenTabs || isReported(uri)) {
+          return published(inTab);
         }
         return tabs.during(document, () => {
           analysis.shown(uri);

@@ -55,14 +55,16 @@ export function activate(context: vscode.ExtensionContext): void {
   const documents = new Documents(documentHost, () => lifecycle.bump("text"));
   const analysis = new Analysis(clock);
   const tabs = new MomentaryTabs(clock, (uri) => changes.look([uri]));
+  const typescript = new TypeScriptAdapter(clock);
   const passedOn = new PassedOn(
     clock,
+    typescript.languages,
     () => vscode.extensions.all,
     (files) => lifecycle.saw(files),
   );
   const changes = new Changes((epoch) => lifecycle.bump(epoch), passedOn, documents, analysis, tabs);
   const signs = new Signs(clock, () => lifecycle.bump("text"));
-  const languages = new Languages(analysis, [new TypeScriptAdapter(clock)], signs, clock);
+  const languages = new Languages(analysis, [typescript], signs, clock);
   const warmUp = new WarmUp({
     documents,
     languages,

@@ -1,5 +1,5 @@
 import type { Clock } from "./clock.ts";
-import { servedLanguages } from "./declarations.ts";
+import { type InstalledExtension, isBuiltin, servedLanguages } from "./declarations.ts";
 import type { SeenFile } from "./native.d.ts";
 
 /** The clients of most language servers gather what the editor has seen on disk until nothing more comes for 250 ms. */
@@ -8,19 +8,14 @@ export const MOST_CLIENTS_MS = 300;
 export const TYPESCRIPT_MS = 130;
 
 const TYPESCRIPT_FILE = /\.[cm]?[jt]sx?$/;
-const TYPESCRIPT_LANGUAGES = ["typescript", "typescriptreact", "javascript", "javascriptreact"];
 
 /** How many files are told of at once. Of more, the server knows only that many have changed. */
 export const MOST_TOLD = 4_096;
 
-/** What this module needs to know of an installed extension. */
-export interface InstalledExtension {
-  readonly packageJSON: unknown;
-}
-
 /** Tells of what the editor has seen on disk, once language servers have been told of it. */
 export class PassedOn {
   readonly #clock: Clock;
+  readonly #typescript: ReadonlySet<string>;
   readonly #extensions: () => readonly InstalledExtension[];
   readonly #tell: (files: SeenFile[]) => void;
   #ofTypeScript: SeenFile[] = [];
@@ -29,8 +24,15 @@ export class PassedOn {
   /** Whether files of TypeScript and JavaScript concern VS Code's own extension only; undefined until that is needed. */
   #isVsCodesOnly: boolean | undefined;
 
-  constructor(clock: Clock, extensions: () => readonly InstalledExtension[], tell: (files: SeenFile[]) => void) {
+  /** @param typescript the languages that VS Code's own extension for TypeScript answers for */
+  constructor(
+    clock: Clock,
+    typescript: ReadonlySet<string>,
+    extensions: () => readonly InstalledExtension[],
+    tell: (files: SeenFile[]) => void,
+  ) {
     this.#clock = clock;
+    this.#typescript = typescript;
     this.#extensions = extensions;
     this.#tell = tell;
   }
@@ -59,18 +61,8 @@ export class PassedOn {
   #isOfVsCodesOnly(): boolean {
     this.#isVsCodesOnly ??= this.#extensions().every(({ packageJSON }) => {
       const served = servedLanguages(packageJSON);
-      return isBuiltin(packageJSON) || !TYPESCRIPT_LANGUAGES.some((language) => served.has(language));
+      return isBuiltin(packageJSON) || ![...served].some((language) => this.#typescript.has(language));
     });
     return this.#isVsCodesOnly;
   }
-}
-
-/** VS Code marks what comes with it. */
-function isBuiltin(packageJSON: unknown): boolean {
-  return (
-    typeof packageJSON === "object" &&
-    packageJSON !== null &&
-    "isBuiltin" in packageJSON &&
-    packageJSON.isBuiltin === true
-  );
 }

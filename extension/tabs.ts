@@ -18,6 +18,11 @@ export function tabsOf({ uri }: Pick<vscode.TextDocument, "uri">): vscode.Tab[] 
   return vscode.window.tabGroups.all.flatMap(({ tabs }) => tabs).filter((tab) => documentOf(tab)?.toString() === text);
 }
 
+/** Whether the document can be seen in a tab. */
+export function isShown(document: Pick<vscode.TextDocument, "uri">): boolean {
+  return tabsOf(document).length > 0;
+}
+
 /** Tabs that the gateway opens for a moment, for extensions that look at nothing else, and closes again. */
 export class MomentaryTabs {
   readonly #clock: Clock;

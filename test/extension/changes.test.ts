@@ -36,6 +36,7 @@ function watch(): InstanceType<typeof Changes> {
     (epoch) => bumps.push(epoch),
     new PassedOn(
       clock,
+      new Set(),
       () => [],
       (files) => seen.push(files),
     ),

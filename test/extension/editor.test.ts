@@ -77,6 +77,7 @@ beforeEach(() => {
         () => {},
         new PassedOn(
           clock,
+          new Set(),
           () => [],
           () => {},
         ),

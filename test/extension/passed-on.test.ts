@@ -19,6 +19,7 @@ beforeEach(() => {
   told = [];
   passedOn = new PassedOn(
     clock,
+    new Set(["typescript", "javascriptreact"]),
     () => extensions,
     (files) => told.push([clock.time, ...files.map(({ path }) => path)]),
   );
