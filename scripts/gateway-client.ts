@@ -111,9 +111,9 @@ export class GatewayClient {
     } while (cursor !== null);
   }
 
-  /** All references, declarations included, paged to the end. */
-  async references(uri: string, position: Position, pageSize = 200): Promise<Location[]> {
-    const input = { uri, position, includeDeclaration: true, pageSize };
+  /** All references, paged to the end. */
+  async references(uri: string, position: Position, includeDeclaration = true): Promise<Location[]> {
+    const input = { uri, position, includeDeclaration, pageSize: 200 };
     const items: Location[] = [];
     for await (const page of this.pages<Location>("vscode.lsp.references", input)) {
       items.push(...page.items);

@@ -21,10 +21,14 @@ export async function compareReferences(
   for (const place of places) {
     const { uri, position } = place;
     const all = await server.references(uri, position);
-    assert.deepEqual(await paged(client, place, true), all, describePlace(place));
+    assert.deepEqual(await client.references(uri, position), all, describePlace(place));
     const declared = texts(await server.declared(uri, position));
     const expected = all.filter((item) => !declared.has(JSON.stringify(item)));
-    assert.deepEqual(await paged(client, place, false), expected, `without declarations: ${describePlace(place)}`);
+    assert.deepEqual(
+      await client.references(uri, position, false),
+      expected,
+      `without declarations: ${describePlace(place)}`,
+    );
     seen[all.length === 0 ? "empty" : "full"] += 1;
     seen.references += all.length;
     seen.leftOut += all.length - expected.length;
@@ -44,16 +48,6 @@ export async function compareReferences(
   );
   assert.ok(seen.full > seen.empty, `Most of the positions mean something: ${JSON.stringify(seen)}`);
   assert.ok(seen.leftOut > 0, "There is something to leave out.");
-}
-
-async function paged(client: GatewayClient, place: Place, includeDeclaration: boolean): Promise<Location[]> {
-  const { uri, position } = place;
-  const items: Location[] = [];
-  const input = { uri, position, includeDeclaration, pageSize: 200 };
-  for await (const page of client.pages<Location>("vscode.lsp.references", input)) {
-    items.push(...page.items);
-  }
-  return items;
 }
 
 function texts(locations: readonly Location[]): Set<string> {

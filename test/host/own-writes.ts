@@ -78,7 +78,7 @@ export interface Trial {
   readonly answer?: string;
 }
 
-/** Whom the questions are put to. Positions are given by file and line, as texts in order. */
+/** Whom the questions are put to. */
 interface Answerer {
   references(uri: string, at: Position): Promise<Location[]>;
   symbols(query: string): Promise<{ readonly name: string; readonly uri: string }[]>;
