@@ -104,6 +104,7 @@ export function activate(context: vscode.ExtensionContext): void {
     changes,
     editor,
     warmUp,
+    isGlob: (pattern) => loadAddon(installed.folder).isGlob(pattern),
     isInstalled: () => isInstalled,
     isPaused: () => paused.read(),
     tokens: () => tokens.get(),

@@ -93,6 +93,9 @@ export interface GatewayOptions {
   logLevel: string
 }
 
+/** Whether the pattern is a glob that the gateway can read in `ignore`. */
+export declare function isGlob(pattern: string): boolean
+
 /** What clients did since somebody looked last. */
 export interface News {
   /** The number of the last call in it: from here on there is more to come. */

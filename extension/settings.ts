@@ -70,9 +70,12 @@ export interface Configuration {
 
 /**
  * Settings -> one validated object. `problems` has one sentence for each value that was clamped or refused; it names the
- * setting and says what is used instead, and never repeats a path.
+ * setting and says what is used instead, and never repeats a path. `isGlob` is asked of patterns that are not the default's.
  */
-export function readSettings(configuration: Configuration): { settings: Settings; problems: string[] } {
+export function readSettings(
+  configuration: Configuration,
+  isGlob: (pattern: string) => boolean,
+): { settings: Settings; problems: string[] } {
   const problems: string[] = [];
 
   function number(name: keyof typeof NUMBERS): number {
@@ -160,7 +163,9 @@ export function readSettings(configuration: Configuration): { settings: Settings
     maxResponseBytes: number("maxResponseBytes"),
     requestTimeoutMs: number("requestTimeoutMs"),
     watchIgnore: texts("watch.ignore", DEFAULT_IGNORE, (text) =>
-      text.trim() === "" ? "a glob pattern such as **/dist/**" : undefined,
+      DEFAULT_IGNORE.includes(text) || (text.trim() !== "" && isGlob(text))
+        ? undefined
+        : "a glob pattern such as **/dist/**",
     ),
     warmUp: flag("warmUp", true, "no language server is started ahead"),
     openTab: flag("diagnostics.openTab", false, "no tab is opened"),

@@ -18,6 +18,8 @@ export interface Parts {
   readonly changes: Changes;
   readonly editor: Editor;
   readonly warmUp: WarmUp;
+  /** Whether the gateway can read the pattern in `watch.ignore`. */
+  readonly isGlob: (pattern: string) => boolean;
   isInstalled(): boolean;
   /** Whether the person has paused the gateway in this window. */
   isPaused(): Promise<boolean>;
@@ -37,7 +39,7 @@ export class TargetReader {
 
   async read(): Promise<Target> {
     const { version, workspace, log, consents, changes, editor, warmUp } = this.#parts;
-    const { settings, problems } = readSettings(vscode.workspace.getConfiguration("mcpLspGateway"));
+    const { settings, problems } = readSettings(vscode.workspace.getConfiguration("mcpLspGateway"), this.#parts.isGlob);
     log.level = settings.logLevel;
     editor.mayOpenTabs = settings.openTab;
     warmUp.isWanted = settings.warmUp;

@@ -377,10 +377,12 @@ function settingsFrom(given: ReadonlyMap<string, string>): Settings {
       return [name, settingValue(name, type, text)];
     }),
   );
-  const { settings, problems } = readSettings({
-    get: (name) => values.get(name),
-    inspect: (name) => ({ globalValue: values.get(name) }),
-  });
+  const configuration = {
+    get: (name: string) => values.get(name),
+    inspect: (name: string) => ({ globalValue: values.get(name) }),
+  };
+  // The addon, which could tell, may not be built yet. What is no glob ignores nothing.
+  const { settings, problems } = readSettings(configuration, () => true);
   for (const problem of problems) {
     say(problem);
   }

@@ -22,8 +22,12 @@ function configuration(workspace: Record<string, unknown>, own: Record<string, u
   };
 }
 
+function read(configuration: Configuration) {
+  return readSettings(configuration, (pattern) => !pattern.includes("["));
+}
+
 test("nothing set gives the defaults and no problem", () => {
-  const { settings, problems } = readSettings(configuration({}));
+  const { settings, problems } = read(configuration({}));
 
   assert.deepEqual(problems, []);
   assert.deepEqual(settings, {
@@ -66,13 +70,13 @@ for (const [name, below, lowest, above, highest] of [
       [above, highest],
       [1e15, highest],
     ]) {
-      const { settings, problems } = readSettings(configuration({ [name]: value }));
+      const { settings, problems } = read(configuration({ [name]: value }));
       assert.equal(settings[name], used);
       assert.equal(problems.length, 1);
       assert.match(problems[0] ?? "", new RegExp(`^mcpLspGateway\\.${name} is ${value}, so ${used} is used: `));
     }
     for (const value of [lowest, highest]) {
-      const { settings, problems } = readSettings(configuration({ [name]: value }));
+      const { settings, problems } = read(configuration({ [name]: value }));
       assert.equal(settings[name], value);
       assert.deepEqual(problems, []);
     }
@@ -80,7 +84,7 @@ for (const [name, below, lowest, above, highest] of [
 
   test(`${name} that is no whole number is refused, and the message names it`, () => {
     for (const value of ["200", 1.5, Number.NaN, true, [], {}]) {
-      const { settings, problems } = readSettings(configuration({ [name]: value }));
+      const { settings, problems } = read(configuration({ [name]: value }));
       assert.equal(settings[name], NUMBERS[name].default);
       assert.equal(problems.length, 1);
       assert.match(problems[0] ?? "", new RegExp(`^mcpLspGateway\\.${name} is not a whole number`));
@@ -89,7 +93,7 @@ for (const [name, below, lowest, above, highest] of [
 }
 
 test("an additional root that is no absolute path is refused by its number, without repeating it", () => {
-  const { settings, problems } = readSettings(
+  const { settings, problems } = read(
     configuration({ additionalAllowedRoots: ["/srv/a", "secret/relative", 7, "/srv/b"] }),
   );
 
@@ -104,7 +108,7 @@ test("an additional root that is no absolute path is refused by its number, with
 });
 
 test("an additional root is the person's own if the person's settings name it, whoever else does", () => {
-  const { settings } = readSettings(
+  const { settings } = read(
     configuration({ additionalAllowedRoots: ["/srv/a", "/srv/b"] }, { additionalAllowedRoots: ["/srv/b"] }),
   );
 
@@ -115,7 +119,7 @@ test("an additional root is the person's own if the person's settings name it, w
 });
 
 test("only origins are accepted as origins, and never all of them", () => {
-  const { settings, problems } = readSettings(
+  const { settings, problems } = read(
     configuration({
       allowedOrigins: [
         "https://Example.com",
@@ -133,8 +137,18 @@ test("only origins are accepted as origins, and never all of them", () => {
   assert.equal(problems.length, 5);
 });
 
+test("what is no glob is not ignored, and is told by its place in the list", () => {
+  const { settings, problems } = read(configuration({ "watch.ignore": ["**/x/**", "[", " ", ".git"] }));
+
+  assert.deepEqual(settings.watchIgnore, ["**/x/**", ".git"]);
+  assert.deepEqual(problems, [
+    "Entry 2 of mcpLspGateway.watch.ignore is ignored: make it a glob pattern such as **/dist/**, or remove it.",
+    "Entry 3 of mcpLspGateway.watch.ignore is ignored: make it a glob pattern such as **/dist/**, or remove it.",
+  ]);
+});
+
 test("a list that is no list, and one that is too long, are told", () => {
-  const { settings, problems } = readSettings(
+  const { settings, problems } = read(
     configuration({ "watch.ignore": "**/x/**", allowedOrigins: Array.from({ length: 101 }, (_, i) => `http://h${i}`) }),
   );
 
@@ -144,7 +158,7 @@ test("a list that is no list, and one that is too long, are told", () => {
 });
 
 test("an unknown log level and a switch that is neither on nor off are told, and the gateway stays off", () => {
-  const { settings, problems } = readSettings(configuration({ logLevel: "loud", enabled: "yes" }));
+  const { settings, problems } = read(configuration({ logLevel: "loud", enabled: "yes" }));
 
   assert.equal(settings.logLevel, "info");
   assert.equal(settings.enabled, false);
@@ -153,10 +167,10 @@ test("an unknown log level and a switch that is neither on nor off are told, and
 
 test("the switches are on or off as they are set, and off with a message if they are set to something else", () => {
   const switches = ({ protocolFallback, warmUp, openTab }: Settings) => [protocolFallback, warmUp, openTab];
-  const set = readSettings(configuration({ protocolFallback: true, warmUp: false, "diagnostics.openTab": true }));
+  const set = read(configuration({ protocolFallback: true, warmUp: false, "diagnostics.openTab": true }));
   assert.deepEqual([switches(set.settings), set.problems], [[true, false, true], []]);
 
-  const { settings, problems } = readSettings(
+  const { settings, problems } = read(
     configuration({ protocolFallback: "yes", warmUp: 1, "diagnostics.openTab": "true" }),
   );
   assert.deepEqual(switches(settings), [false, false, false]);

@@ -16,7 +16,7 @@ use gateway_server::lifecycle::Calls as _;
 use gateway_server::redact::Redaction;
 use gateway_server::serve::{Loopback, serve};
 use gateway_server::session::Sessions;
-use gateway_server::watch::{Cause, Ignore, Kind, Swept};
+use gateway_server::watch::{self, Cause, Ignore, Kind, Swept};
 use napi::bindgen_prelude::spawn_blocking;
 use napi::{Error, Result, Status};
 use napi_derive::napi;
@@ -266,6 +266,12 @@ impl Gateway {
         self.serving.wait().await;
         self.sink.close();
     }
+}
+
+/// Whether the pattern is a glob that the gateway can read in `ignore`.
+#[napi(catch_unwind)]
+pub fn is_glob(pattern: String) -> bool {
+    watch::is_glob(pattern)
 }
 
 /// Reads the options. Blocks while the roots are resolved.

@@ -21,7 +21,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::thread;
 
-pub use ignore::Ignore;
+pub use ignore::{Ignore, is_glob};
 use tree::Tree;
 
 /// How many files [`Watch::catch_up`] looks at by itself; some milliseconds at most.

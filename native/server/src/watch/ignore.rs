@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+use globset::{Glob, GlobBuilder, GlobSet, GlobSetBuilder};
 
 /// Globs, relative to each root, of what does not count: `*` and `?` stay within one name, `**` crosses folders, `{a,b}` and
 /// `[a-z]` are choices, and `x/**` matches the folder `x` as well as all that it holds. Dot files match like all others.
@@ -13,36 +13,28 @@ pub struct Ignore {
     paths: GlobSet,
     /// What matches these is ignored with all that it could hold.
     folders: GlobSet,
-    unreadable: Vec<String>,
 }
 
 impl Ignore {
-    /// The patterns as they stand in the settings. One that is no glob ignores nothing, and is told by
-    /// [`Ignore::unreadable`].
+    /// The patterns as they stand in the settings. One that is no glob ignores nothing.
     pub fn new(patterns: &[String]) -> Self {
         let (mut paths, mut folders) = (GlobSetBuilder::new(), GlobSetBuilder::new());
-        let mut unreadable = Vec::new();
         for pattern in patterns {
-            let glob = |pattern: &str| GlobBuilder::new(pattern).literal_separator(true).build();
             let whole = pattern.strip_suffix("/**").map(glob).transpose();
-            match (glob(pattern), whole) {
-                (Ok(each), Ok(whole)) => {
-                    if whole.is_some() || pattern == "**" {
-                        folders.add(each.clone());
-                    }
-                    if let Some(whole) = whole {
-                        folders.add(whole.clone());
-                        paths.add(whole);
-                    }
-                    paths.add(each);
-                }
-                _ => unreadable.push(pattern.clone()),
+            let (Ok(each), Ok(whole)) = (glob(pattern), whole) else { continue };
+            if whole.is_some() || pattern == "**" {
+                folders.add(each.clone());
             }
+            if let Some(whole) = whole {
+                folders.add(whole.clone());
+                paths.add(whole);
+            }
+            paths.add(each);
         }
         // A set can only be too large to build. Then nothing is ignored: too much counts, which is safe.
         match (paths.build(), folders.build()) {
-            (Ok(paths), Ok(folders)) => Self { patterns: patterns.to_vec(), paths, folders, unreadable },
-            _ => Self { unreadable: patterns.to_vec(), ..Self::default() },
+            (Ok(paths), Ok(folders)) => Self { patterns: patterns.to_vec(), paths, folders },
+            _ => Self::default(),
         }
     }
 
@@ -50,11 +42,15 @@ impl Ignore {
     pub fn is_everything(&self) -> bool {
         self.patterns.iter().any(|pattern| pattern == "**")
     }
+}
 
-    /// The patterns that could not be read as globs.
-    pub fn unreadable(&self) -> &[String] {
-        &self.unreadable
-    }
+/// Whether the pattern is a glob that [`Ignore`] can read.
+pub fn is_glob(pattern: impl AsRef<str>) -> bool {
+    glob(pattern.as_ref()).is_ok()
+}
+
+fn glob(pattern: &str) -> Result<Glob, globset::Error> {
+    GlobBuilder::new(pattern).literal_separator(true).build()
 }
 
 impl PartialEq for Ignore {
@@ -193,7 +189,7 @@ mod tests {
         assert!(!scope.counts(Path::new("/w/b/x.c")));
         assert!(scope.counts(Path::new("/w/b/xy.c")));
         assert!(scope.counts(Path::new("/w/[")));
-        assert_eq!(scope.ignore.unreadable(), ["[", "["]);
+        assert!(is_glob("{a,b}/?.c") && !is_glob("["));
         assert!(!super::tests::scope(&["/w"], &["**"]).enters(Path::new("/w/a")));
     }
 }
