@@ -115,7 +115,7 @@ export function parseConfiguration(text: string): ClientConfiguration {
   const [server] = Object.values(parsed.mcpServers ?? {});
   const token = /^Bearer (.+)$/.exec(server?.headers?.["Authorization"] ?? "")?.[1];
   if (server?.url === undefined || token === undefined) {
-    throw new Failure("The client configuration has no URL or no bearer token: look at extension/clients.ts.");
+    throw new Failure("The client configuration has no URL or no bearer token: look at extension/ui/clients.ts.");
   }
   return { url: server.url, token, text };
 }

@@ -10,9 +10,7 @@ import { createRequire } from "node:module";
 import { resolve } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import type * as Native from "../extension/native.d.ts";
-import { portCandidates } from "../extension/ports.ts";
-import { carryQuestions } from "../extension/questions.ts";
+import { carryQuestions } from "../extension/boundary/questions.ts";
 import {
   noProvider,
   noted,
@@ -27,8 +25,10 @@ import {
   packTargets,
   packWorkspaceSymbols,
   QUESTION,
-} from "../extension/rows.ts";
-import { type AdditionalRoot, LOG_LEVELS, readSettings, type Settings } from "../extension/settings.ts";
+} from "../extension/boundary/rows.ts";
+import { portCandidates } from "../extension/gateway/ports.ts";
+import { type AdditionalRoot, LOG_LEVELS, readSettings, type Settings } from "../extension/gateway/settings.ts";
+import type * as Native from "../extension/native.d.ts";
 import { buildAddon } from "./addon.ts";
 import { addonFile, manifest } from "./layout.ts";
 import { Failure, say } from "./progress.mjs";

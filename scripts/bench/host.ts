@@ -3,8 +3,7 @@
 
 import { createRequire } from "node:module";
 import { setTimeout } from "node:timers/promises";
-import type * as Native from "../../extension/native.d.ts";
-import { carryQuestions } from "../../extension/questions.ts";
+import { carryQuestions } from "../../extension/boundary/questions.ts";
 import {
   noProvider,
   packDiagnostics,
@@ -16,7 +15,8 @@ import {
   packTargets,
   packWorkspaceSymbols,
   QUESTION,
-} from "../../extension/rows.ts";
+} from "../../extension/boundary/rows.ts";
+import type * as Native from "../../extension/native.d.ts";
 import { addonFile } from "../layout.ts";
 import { timePacking } from "./packing.ts";
 import { diagnostics, type Location, references, workspaceSymbols } from "./vscode-objects.ts";

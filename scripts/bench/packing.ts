@@ -1,6 +1,6 @@
 // How long JavaScript's thread takes to pack references, and how long a loop takes that only reads them.
 
-import { packLocations } from "../../extension/rows.ts";
+import { packLocations } from "../../extension/boundary/rows.ts";
 import { type Location, references } from "./vscode-objects.ts";
 
 /** Milliseconds of each round, by size: of all sets of that size together, which hold as many references every time. */

@@ -1,6 +1,6 @@
 // References from the provider's objects to the first page: what JavaScript's thread does of it, and what Rust does.
 
-import { packLocations } from "../../extension/rows.ts";
+import { packLocations } from "../../extension/boundary/rows.ts";
 import { HostProcess } from "./host-process.ts";
 import type { PackingTimes } from "./packing.ts";
 import type { Project } from "./project.ts";

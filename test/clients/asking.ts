@@ -1,6 +1,6 @@
 // How a person asks real clients a question on the command line, with a stand-in in the place of the model.
 
-import { SERVER } from "../../extension/clients.ts";
+import { SERVER } from "../../extension/ui/clients.ts";
 import { LoopbackServer } from "./loopback-server.ts";
 import { CLAUDE_CODE, CODEX, CODEX_QUIET, GEMINI, OPENCODE, type Package } from "./real-clients.ts";
 

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import path from "node:path";
 import { text } from "node:stream/consumers";
 import { type TestContext, test } from "node:test";
-import { type Client, SERVER } from "../../extension/clients.ts";
+import { type Client, SERVER } from "../../extension/ui/clients.ts";
 import { LoopbackServer } from "./loopback-server.ts";
 import { clientNamed, type Place, type Setup, settle } from "./place.ts";
 import { CLAUDE_CODE, CODEX, codexTools, GEMINI, INSPECTOR, install, MCPORTER, OPENCODE } from "./real-clients.ts";

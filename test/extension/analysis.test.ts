@@ -7,7 +7,7 @@ import {
   LONGEST_QUIET_MS,
   NO_SIGN_MS,
   UNEXPECTED_MS,
-} from "../../extension/analysis.ts";
+} from "../../extension/language/analysis.ts";
 import { FakeClock } from "./fake-clock.ts";
 
 const A = "file:///w/a.c";

@@ -1,15 +1,15 @@
 import assert from "node:assert/strict";
 import { beforeEach, test } from "node:test";
 import { URI } from "vscode-uri";
-import { MOST_CLIENTS_MS, PassedOn } from "../../extension/passed-on.ts";
+import { MOST_CLIENTS_MS, PassedOn } from "../../extension/language/passed-on.ts";
 import { FakeClock } from "./fake-clock.ts";
 import { editor } from "./stand-in-vscode.ts";
 
-const { Changes } = await import("../../extension/changes.ts");
-const { Analysis } = await import("../../extension/analysis.ts");
-const { Documents } = await import("../../extension/documents.ts");
-const { documentHost } = await import("../../extension/editor.ts");
-const { MomentaryTabs } = await import("../../extension/tabs.ts");
+const { Changes } = await import("../../extension/language/changes.ts");
+const { Analysis } = await import("../../extension/language/analysis.ts");
+const { Documents } = await import("../../extension/language/documents.ts");
+const { documentHost } = await import("../../extension/language/editor.ts");
+const { MomentaryTabs } = await import("../../extension/language/tabs.ts");
 
 const A = "file:///w/a.ts";
 const B = "file:///w/b.ts";

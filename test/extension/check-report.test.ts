@@ -1,6 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type Call, type Findings, headline, nextSteps, report, withoutHome } from "../../extension/check-report.ts";
+import {
+  type Call,
+  type Findings,
+  headline,
+  nextSteps,
+  report,
+  withoutHome,
+} from "../../extension/check/check-report.ts";
 
 const TOOLS = [
   "vscode.lsp.documentSymbols",

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { clientConfiguration, clients } from "../../extension/clients.ts";
+import { clientConfiguration, clients } from "../../extension/ui/clients.ts";
 
 const ENDPOINT = { url: "http://127.0.0.1:39407/mcp", token: "abcdefghijklmnopqrstuvwxyz0123456789-_ABCDE" };
 

@@ -3,7 +3,7 @@ import { beforeEach, test } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import { editor } from "./stand-in-vscode.ts";
 
-const { Consents } = await import("../../extension/consents.ts");
+const { Consents } = await import("../../extension/gateway/consents.ts");
 
 let memory: Map<string, unknown>;
 let granted: number;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { declaredLanguages } from "../../extension/declarations.ts";
+import { declaredLanguages } from "../../extension/language/declarations.ts";
 
 function languages(...manifests: unknown[]) {
   return declaredLanguages(manifests.map((packageJSON) => ({ packageJSON })));

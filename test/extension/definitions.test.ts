@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { beforeEach, test } from "node:test";
-import type { Endpoint } from "../../extension/clients.ts";
+import type { Endpoint } from "../../extension/ui/clients.ts";
 import "./stand-in-vscode.ts";
 
-const { ServerDefinitions } = await import("../../extension/definitions.ts");
+const { ServerDefinitions } = await import("../../extension/ui/definitions.ts");
 
 let endpoint: Endpoint | undefined;
 /** How often the editor was told to ask again. */

@@ -1,6 +1,12 @@
 import assert from "node:assert/strict";
 import { beforeEach, test } from "node:test";
-import { Documents, HELD_FOR_MS, MOST_HELD, NotInStep, type TextDocumentLike } from "../../extension/documents.ts";
+import {
+  Documents,
+  HELD_FOR_MS,
+  MOST_HELD,
+  NotInStep,
+  type TextDocumentLike,
+} from "../../extension/language/documents.ts";
 import { FakeClock, settled } from "./fake-clock.ts";
 
 class FakeDocument implements TextDocumentLike {

@@ -1,4 +1,4 @@
-import type { ClientLike } from "../../extension/work.ts";
+import type { ClientLike } from "../../extension/language/work.ts";
 
 const [STOPPED, RUNNING] = [1, 2];
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { beforeEach, test } from "node:test";
-import { Feed, type Source } from "../../extension/feed.ts";
+import { Feed, type Source } from "../../extension/ui/feed.ts";
 import { FakeClock } from "./fake-clock.ts";
 
 let clock: FakeClock;

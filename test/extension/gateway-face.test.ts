@@ -2,7 +2,7 @@ import "./stand-in-vscode.ts";
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-const { faceOf } = await import("../../extension/gateway-face.ts");
+const { faceOf } = await import("../../extension/ui/gateway-face.ts");
 
 const ROOTS = [{ label: "~/harbour", path: "/home/me/harbour" }];
 const URL = "http://127.0.0.1:39400/mcp";

@@ -4,7 +4,7 @@ import { mkdir } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, test } from "node:test";
-import { type InstalledExtension, installationId, watchInstallation } from "../../extension/installation.ts";
+import { type InstalledExtension, installationId, watchInstallation } from "../../extension/gateway/installation.ts";
 
 let base: string;
 let extension: InstalledExtension;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { beforeEach, test } from "node:test";
-import { Lifecycle, type State, type Target, type Wanted } from "../../extension/lifecycle.ts";
+import { Lifecycle, type State, type Target, type Wanted } from "../../extension/gateway/lifecycle.ts";
 import type { Gateway } from "../../extension/native.d.ts";
 
 const OPTIONS: Wanted = {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Log, type LogChannel, nameOf } from "../../extension/log.ts";
-import type { LogLevel } from "../../extension/settings.ts";
+import { Log, type LogChannel, nameOf } from "../../extension/gateway/log.ts";
+import type { LogLevel } from "../../extension/gateway/settings.ts";
 
 /** Logs one message at each level and returns what the channel shows at its own level. */
 function shown(setting: LogLevel, channelLevel: number): string[] {

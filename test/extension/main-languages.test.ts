@@ -1,7 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { DeclaredLanguage } from "../../extension/declarations.ts";
-import { filesOf, isMainLanguage, MOST_CANDIDATES, MOST_LANGUAGES, mainFiles } from "../../extension/main-languages.ts";
+import type { DeclaredLanguage } from "../../extension/language/declarations.ts";
+import {
+  filesOf,
+  isMainLanguage,
+  MOST_CANDIDATES,
+  MOST_LANGUAGES,
+  mainFiles,
+} from "../../extension/language/main-languages.ts";
 
 function language(id: string, extensions: readonly string[] = [`.${id}`], filenames: readonly string[] = []) {
   return {

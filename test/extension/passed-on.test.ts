@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { beforeEach, test } from "node:test";
-import { MOST_TOLD, PassedOn } from "../../extension/passed-on.ts";
+import { MOST_TOLD, PassedOn } from "../../extension/language/passed-on.ts";
 import { FakeClock } from "./fake-clock.ts";
 
 const TYPESCRIPT_BUILTIN = { packageJSON: { isBuiltin: true, main: "m", activationEvents: ["onLanguage:typescript"] } };

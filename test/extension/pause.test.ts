@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, test } from "node:test";
-import { Pause } from "../../extension/pause.ts";
+import { Pause } from "../../extension/gateway/pause.ts";
 
 let folder: string;
 

@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, test } from "node:test";
-import { Ports, portCandidates } from "../../extension/ports.ts";
+import { Ports, portCandidates } from "../../extension/gateway/ports.ts";
 
 const WISH = { port: 40_000, ofWorkspace: false };
 /** The wish and the following 20. */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { beforeEach, test } from "node:test";
-import { type DiagnosticLike, MOST_FILES, PublishedDiagnostics } from "../../extension/published.ts";
+import { type DiagnosticLike, MOST_FILES, PublishedDiagnostics } from "../../extension/language/published.ts";
 
 const A = "file:///w/a.ts";
 const B = "file:///w/b.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { admitRoots, pathInside } from "../../extension/roots.ts";
-import type { AdditionalRoot } from "../../extension/settings.ts";
+import { admitRoots, pathInside } from "../../extension/gateway/roots.ts";
+import type { AdditionalRoot } from "../../extension/gateway/settings.ts";
 
 /** `/link` leads to `/real/library`, `/gone` does not exist or is a file, all else is what it says. */
 async function realFolder(path: string): Promise<string | undefined> {

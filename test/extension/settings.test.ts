@@ -10,7 +10,7 @@ import {
   NUMBERS,
   readSettings,
   type Settings,
-} from "../../extension/settings.ts";
+} from "../../extension/gateway/settings.ts";
 
 const manifest = JSON.parse(readFileSync(join(import.meta.dirname, "../../package.json"), "utf8"));
 

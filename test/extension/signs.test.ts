@@ -5,7 +5,7 @@ import { FakeClient } from "./fake-client.ts";
 import { FakeClock, settled } from "./fake-clock.ts";
 import { editor } from "./stand-in-vscode.ts";
 
-const { LONGEST_START_MS, Signs } = await import("../../extension/signs.ts");
+const { LONGEST_START_MS, Signs } = await import("../../extension/language/signs.ts");
 
 type TextDocument = Parameters<InstanceType<typeof Signs>["sign"]>[0];
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Tokens, workspaceIdentity } from "../../extension/tokens.ts";
+import { Tokens, workspaceIdentity } from "../../extension/gateway/tokens.ts";
 
 class Store {
   readonly values = new Map<string, string>();

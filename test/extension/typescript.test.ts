@@ -4,7 +4,7 @@ import { URI } from "vscode-uri";
 import { FakeClock, settled } from "./fake-clock.ts";
 import { editor } from "./stand-in-vscode.ts";
 
-const { TypeScriptAdapter } = await import("../../extension/typescript.ts");
+const { TypeScriptAdapter } = await import("../../extension/language/typescript.ts");
 
 type Document = Parameters<InstanceType<typeof TypeScriptAdapter>["ready"]>[0];
 

@@ -4,16 +4,16 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, test } from "node:test";
 import { URI } from "vscode-uri";
-import type { LanguageAdapter } from "../../extension/languages.ts";
+import type { LanguageAdapter } from "../../extension/language/languages.ts";
 import { FakeClock, settled } from "./fake-clock.ts";
 import { editor } from "./stand-in-vscode.ts";
 
-const { Analysis } = await import("../../extension/analysis.ts");
-const { Documents } = await import("../../extension/documents.ts");
-const { documentHost } = await import("../../extension/editor.ts");
-const { Languages } = await import("../../extension/languages.ts");
-const { Signs } = await import("../../extension/signs.ts");
-const { WarmUp } = await import("../../extension/warm-up.ts");
+const { Analysis } = await import("../../extension/language/analysis.ts");
+const { Documents } = await import("../../extension/language/documents.ts");
+const { documentHost } = await import("../../extension/language/editor.ts");
+const { Languages } = await import("../../extension/language/languages.ts");
+const { Signs } = await import("../../extension/language/signs.ts");
+const { WarmUp } = await import("../../extension/language/warm-up.ts");
 
 let folder: string;
 let warmUp: InstanceType<typeof WarmUp>;

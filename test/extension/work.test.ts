@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { beforeEach, test } from "node:test";
-import { FIRST_WORK_MS, type Manner, REST_MS, type Sign, Work } from "../../extension/work.ts";
+import { FIRST_WORK_MS, type Manner, REST_MS, type Sign, Work } from "../../extension/language/work.ts";
 import { FakeClient } from "./fake-client.ts";
 import { FakeClock } from "./fake-clock.ts";
 

@@ -7,8 +7,7 @@ import { createInterface } from "node:readline";
 import { setImmediate, setTimeout } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import type * as Native from "../../extension/native.d.ts";
-import { carryQuestions } from "../../extension/questions.ts";
+import { carryQuestions } from "../../extension/boundary/questions.ts";
 import {
   noProvider,
   notFound,
@@ -22,7 +21,8 @@ import {
   packTargets,
   packWorkspaceSymbols,
   QUESTION,
-} from "../../extension/rows.ts";
+} from "../../extension/boundary/rows.ts";
+import type * as Native from "../../extension/native.d.ts";
 import { addonFile } from "../../scripts/layout.ts";
 import { ANSWERS, FAULTY_CALLBACKS, JUNK, JUNK_BY_TOOL, ODD_CALLBACKS } from "./junk.ts";
 

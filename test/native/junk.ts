@@ -1,14 +1,14 @@
 // What can come back instead of an answer, by a name for each, and what can be done to the addon instead of answering it.
 
-import type * as Native from "../../extension/native.d.ts";
-import type { Answer } from "../../extension/native.d.ts";
 import {
   packDiagnostics,
   packDocumentSymbols,
   packHovers,
   packLocations,
   packWorkspaceSymbols,
-} from "../../extension/rows.ts";
+} from "../../extension/boundary/rows.ts";
+import type * as Native from "../../extension/native.d.ts";
+import type { Answer } from "../../extension/native.d.ts";
 
 const uri = "file:///x";
 const position = { line: 0, character: 0 };

@@ -13,7 +13,7 @@ import {
   packReady,
   packTargets,
   packWorkspaceSymbols,
-} from "../../extension/rows.ts";
+} from "../../extension/boundary/rows.ts";
 
 const ABSENT = 0xffff_ffff;
 const LARGEST = 0x7fff_ffff;

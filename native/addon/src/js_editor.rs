@@ -39,7 +39,7 @@ pub(crate) type Ask = ThreadsafeFunction<
     WAITING_QUESTIONS,
 >;
 
-/// The questions, by the numbers under which they cross; `QUESTION` in `extension/rows.ts` is the same table.
+/// The questions, by the numbers under which they cross; `QUESTION` in `extension/boundary/rows.ts` is the same table.
 #[derive(Debug, Clone, Copy)]
 enum Question {
     Open = 0,

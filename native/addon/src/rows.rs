@@ -1,5 +1,5 @@
-//! Unpacks the rows in which an editor's answers cross from JavaScript (`extension/rows.ts` packs them), and checks each
-//! of them: whatever does not add up is refused whole, never guessed at.
+//! Unpacks the rows in which an editor's answers cross from JavaScript (`extension/boundary/rows.ts` packs them), and
+//! checks each of them: whatever does not add up is refused whole, never guessed at.
 
 use gateway_core::diagnostic::{RawDiagnostic, RawDiagnostics, RawReport, Severity};
 use gateway_core::hover::{RawHoverFragment, RawHovers};

@@ -1,11 +1,5 @@
 import { readFile, stat } from "node:fs/promises";
 import * as vscode from "vscode";
-import { type Analysis, NO_SIGN_MS } from "./analysis.ts";
-import { clock } from "./clock.ts";
-import { type DeclaredLanguage, declaredLanguages } from "./declarations.ts";
-import { type DocumentHost, type Documents, NotInStep } from "./documents.ts";
-import type { Languages } from "./languages.ts";
-import type { Answer } from "./native.d.ts";
 import {
   type MainDocument,
   noProvider,
@@ -21,7 +15,13 @@ import {
   packTargets,
   packWorkspaceSymbols,
   QUESTION,
-} from "./rows.ts";
+} from "../boundary/rows.ts";
+import { clock } from "../clock.ts";
+import type { Answer } from "../native.d.ts";
+import { type Analysis, NO_SIGN_MS } from "./analysis.ts";
+import { type DeclaredLanguage, declaredLanguages } from "./declarations.ts";
+import { type DocumentHost, type Documents, NotInStep } from "./documents.ts";
+import type { Languages } from "./languages.ts";
 import { isShown, type MomentaryTabs } from "./tabs.ts";
 
 /**

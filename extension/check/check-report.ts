@@ -1,6 +1,6 @@
 // What the check of a workspace found, as a text to read. No editor is needed here.
 
-import type { SweptFolders } from "./native.d.ts";
+import type { SweptFolders } from "../native.d.ts";
 import type { Outcome } from "./own-client.ts";
 
 /** What a check looks at, and what it found. */

@@ -1,6 +1,6 @@
 import { createRequire } from "node:module";
 import { join } from "node:path";
-import type * as Native from "./native.d.ts";
+import type * as Native from "../native.d.ts";
 
 /** Loads the addon, which takes some milliseconds of the extension host: not before it is needed. */
 export function loadAddon(extensionFolder: string): typeof Native {

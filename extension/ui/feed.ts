@@ -1,5 +1,5 @@
-import type { Clock } from "./clock.ts";
-import type { News } from "./native.d.ts";
+import type { Clock } from "../clock.ts";
+import type { News } from "../native.d.ts";
 
 /** How often it is looked for news. */
 const PERIOD_MILLIS = 1_000;

@@ -2,6 +2,10 @@ import { homedir } from "node:os";
 import { performance } from "node:perf_hooks";
 import { setTimeout as delay } from "node:timers/promises";
 import * as vscode from "vscode";
+import type { State } from "../gateway/lifecycle.ts";
+import { nameOf } from "../gateway/log.ts";
+import type { SweptFolders } from "../native.d.ts";
+import type { Endpoint } from "../ui/clients.ts";
 import {
   type Call,
   type FileFindings,
@@ -11,10 +15,6 @@ import {
   report,
   withoutHome,
 } from "./check-report.ts";
-import type { Endpoint } from "./clients.ts";
-import type { State } from "./lifecycle.ts";
-import { nameOf } from "./log.ts";
-import type { SweptFolders } from "./native.d.ts";
 import { type Outcome, OwnClient } from "./own-client.ts";
 import { offer, type Remedy, remedyFor, whyNot } from "./remedies.ts";
 

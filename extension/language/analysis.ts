@@ -1,4 +1,4 @@
-import type { Clock } from "./clock.ts";
+import type { Clock } from "../clock.ts";
 
 /** How long nothing may be published for a document, or for a language, until what was published counts as all. */
 export const DOCUMENT_QUIET_MS = 250;

@@ -1,4 +1,4 @@
-import type { Clock } from "./clock.ts";
+import type { Clock } from "../clock.ts";
 
 /** How many documents are held, and for how long after their last use (D33). */
 export const MOST_HELD = 32;

@@ -1,5 +1,5 @@
 import * as vscode from "vscode";
-import { AT_ONCE_MS, type Clock, pause, within } from "./clock.ts";
+import { AT_ONCE_MS, type Clock, pause, within } from "../clock.ts";
 import { servedLanguages } from "./declarations.ts";
 import { type ClientLike, type Manner, type Sign, Work } from "./work.ts";
 

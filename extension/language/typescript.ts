@@ -1,6 +1,6 @@
 import * as vscode from "vscode";
+import { type Clock, pause } from "../clock.ts";
 import { NO_SIGN_MS } from "./analysis.ts";
-import { type Clock, pause } from "./clock.ts";
 import type { LanguageAdapter } from "./languages.ts";
 
 const EXTENSION = "vscode.typescript-language-features";

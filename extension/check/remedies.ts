@@ -1,5 +1,5 @@
 import * as vscode from "vscode";
-import type { OpenPort, State } from "./lifecycle.ts";
+import type { OpenPort, State } from "../gateway/lifecycle.ts";
 
 /** Runs what is offered for the state that the gateway is in. */
 export const REMEDY = "mcpLspGateway.remedy";

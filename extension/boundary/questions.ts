@@ -1,7 +1,7 @@
 // How the server's questions cross to whoever answers them, and the answers back. The addon knows nothing of promises: it
 // calls once for each question, and is called once with what became of it.
 
-import type * as Native from "./native.d.ts";
+import type * as Native from "../native.d.ts";
 
 /** The part of the addon that takes answers. */
 export type Answers = Pick<typeof Native, "answerQuestion" | "failQuestion">;

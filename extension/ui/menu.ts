@@ -1,6 +1,6 @@
 import * as vscode from "vscode";
-import type { State } from "./lifecycle.ts";
-import { apply, type Remedy, remedyFor, whyNot } from "./remedies.ts";
+import { apply, type Remedy, remedyFor, whyNot } from "../check/remedies.ts";
+import type { State } from "../gateway/lifecycle.ts";
 
 type Entry = vscode.QuickPickItem & { readonly remedy: Remedy };
 

@@ -1,6 +1,6 @@
 import type * as vscode from "vscode";
+import { AT_ONCE_MS, type Clock, within } from "../clock.ts";
 import type { Analysis } from "./analysis.ts";
-import { AT_ONCE_MS, type Clock, within } from "./clock.ts";
 import type { Signs } from "./signs.ts";
 import type { Sign } from "./work.ts";
 

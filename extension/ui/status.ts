@@ -1,6 +1,6 @@
 import * as vscode from "vscode";
-import type { OpenPort, State } from "./lifecycle.ts";
-import { type NotRunning, REMEDY, remedyFor, whyNot, whyThisPort } from "./remedies.ts";
+import { type NotRunning, REMEDY, remedyFor, whyNot, whyThisPort } from "../check/remedies.ts";
+import type { OpenPort, State } from "../gateway/lifecycle.ts";
 
 /** What the links of the tooltip may run. */
 const CONNECT = "mcpLspGateway.connect";

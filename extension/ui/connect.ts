@@ -1,8 +1,8 @@
 import { homedir } from "node:os";
 import { posix } from "node:path";
 import * as vscode from "vscode";
+import { changeSetting } from "../check/remedies.ts";
 import { type Client, clients, type Endpoint, TOKEN_VARIABLE, type Way } from "./clients.ts";
-import { changeSetting } from "./remedies.ts";
 
 /** Something in a list, and what happens if it is picked. */
 type Pick<T> = vscode.QuickPickItem & { readonly value: T };

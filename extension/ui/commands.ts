@@ -1,13 +1,13 @@
 import * as vscode from "vscode";
-import type { Check } from "./check.ts";
+import type { Check } from "../check/check.ts";
+import { apply, changeSetting, complain, offer, REMEDY, remedyFor } from "../check/remedies.ts";
+import type { Lifecycle } from "../gateway/lifecycle.ts";
+import { nameOf } from "../gateway/log.ts";
+import type { Tokens } from "../gateway/tokens.ts";
 import { clientConfiguration, type Endpoint } from "./clients.ts";
 import { connectClient } from "./connect.ts";
-import type { Lifecycle } from "./lifecycle.ts";
-import { nameOf } from "./log.ts";
 import { showMenu } from "./menu.ts";
-import { apply, changeSetting, complain, offer, REMEDY, remedyFor } from "./remedies.ts";
 import { VIEW } from "./sight.ts";
-import type { Tokens } from "./tokens.ts";
 
 /** What the commands work on. */
 export interface Parts {

@@ -1,9 +1,9 @@
 import * as vscode from "vscode";
-import { type Action, type GatewayFace, readWish, type Tidings, type Wish } from "../view/messages.ts";
-import type { Clock } from "./clock.ts";
+import { type Action, type GatewayFace, readWish, type Tidings, type Wish } from "../../view/messages.ts";
+import { REMEDY } from "../check/remedies.ts";
+import type { Clock } from "../clock.ts";
+import type { Gateway } from "../native.d.ts";
 import { Feed } from "./feed.ts";
-import type { Gateway } from "./native.d.ts";
-import { REMEDY } from "./remedies.ts";
 
 /** The view's id, from which VS Code makes the command that shows it. */
 export const VIEW = "mcpLspGateway.activity";

@@ -1,11 +1,11 @@
 import { realpath, stat } from "node:fs/promises";
 import { join } from "node:path";
 import * as vscode from "vscode";
+import type { MainDocument } from "../boundary/rows.ts";
 import { type DeclaredLanguage, declaredLanguages } from "./declarations.ts";
 import type { Documents } from "./documents.ts";
 import type { Languages } from "./languages.ts";
 import { filesOf, isMainLanguage, MOST_LANGUAGES, mainFiles, type WorkspaceFile } from "./main-languages.ts";
-import type { MainDocument } from "./rows.ts";
 
 /** More files are not looked at to see what the workspace is written in. */
 const MOST_FILES = 5_000;

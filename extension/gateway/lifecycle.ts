@@ -1,5 +1,5 @@
-import type { Endpoint } from "./clients.ts";
-import type { Gateway, GatewayOptions, SeenFile } from "./native.d.ts";
+import type { Gateway, GatewayOptions, SeenFile } from "../native.d.ts";
+import type { Endpoint } from "../ui/clients.ts";
 import type { Wish } from "./ports.ts";
 
 /** What the person can see of the gateway. */

@@ -1,5 +1,5 @@
 import * as vscode from "vscode";
-import type { Clock } from "./clock.ts";
+import type { Clock } from "../clock.ts";
 
 /** How long extensions may take to take back what they published for a tab that was closed. */
 const TAKEN_BACK_MS = 1_000;

@@ -6,7 +6,7 @@
 // absent. The shapes are VS Code's, taken structurally: this module does not import `vscode`, so that the replay host and
 // tests run it in plain Node.
 
-import type { Answer } from "./native.d.ts";
+import type { Answer } from "../native.d.ts";
 
 /** The questions that the gateway asks, by the numbers under which they cross. */
 export const QUESTION = {

@@ -1,14 +1,14 @@
 import { realpath, stat } from "node:fs/promises";
 import * as vscode from "vscode";
-import type { Changes } from "./changes.ts";
+import type { Changes } from "../language/changes.ts";
+import type { Editor } from "../language/editor.ts";
+import type { WarmUp } from "../language/warm-up.ts";
 import type { Consents } from "./consents.ts";
-import type { Editor } from "./editor.ts";
 import type { Target } from "./lifecycle.ts";
 import { type Log, nameOf } from "./log.ts";
 import { admitRoots } from "./roots.ts";
 import { readSettings } from "./settings.ts";
 import type { Tokens } from "./tokens.ts";
-import type { WarmUp } from "./warm-up.ts";
 
 export interface Parts {
   readonly version: string;

@@ -1,4 +1,4 @@
-import type { Clock } from "./clock.ts";
+import type { Clock } from "../clock.ts";
 
 /** What a language shows of itself: undefined where nothing does. */
 export type Sign = "loading" | "ready" | undefined;

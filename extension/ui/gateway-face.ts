@@ -1,6 +1,6 @@
-import type { GatewayFace, Root } from "../view/messages.ts";
-import type { State } from "./lifecycle.ts";
-import { remedyFor, whyNot, whyThisPort } from "./remedies.ts";
+import type { GatewayFace, Root } from "../../view/messages.ts";
+import { remedyFor, whyNot, whyThisPort } from "../check/remedies.ts";
+import type { State } from "../gateway/lifecycle.ts";
 
 /** What the view shows of the gateway in this state. */
 export function faceOf(
