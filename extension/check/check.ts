@@ -2,10 +2,9 @@ import { homedir } from "node:os";
 import { performance } from "node:perf_hooks";
 import { setTimeout as delay } from "node:timers/promises";
 import * as vscode from "vscode";
-import type { State } from "../gateway/lifecycle.ts";
+import type { Endpoint, State } from "../gateway/lifecycle.ts";
 import { nameOf } from "../gateway/log.ts";
 import type { SweptFolders } from "../native.d.ts";
-import type { Endpoint } from "../ui/clients.ts";
 import {
   type Call,
   type FileFindings,

@@ -1,6 +1,6 @@
 import { Agent, request } from "node:http";
 import { text } from "node:stream/consumers";
-import type { Endpoint } from "../ui/clients.ts";
+import type { Endpoint } from "../gateway/lifecycle.ts";
 
 /** Longer than any call may take. */
 const PATIENCE_MS = 10_000;

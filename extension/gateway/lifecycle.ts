@@ -1,5 +1,4 @@
 import type { Gateway, GatewayOptions, SeenFile } from "../native.d.ts";
-import type { Endpoint } from "../ui/clients.ts";
 import type { Wish } from "./ports.ts";
 
 /** What the person can see of the gateway. */
@@ -19,6 +18,12 @@ export interface OpenPort {
   readonly wished: number;
   /** The one that this workspace had last, if that could not be had. */
   readonly lost: number | undefined;
+}
+
+/** Where the gateway listens, and what lets a client in. */
+export interface Endpoint {
+  readonly url: string;
+  readonly token: string;
 }
 
 /** What a gateway is to be like. Which ports are tried for the wish is found out when it starts. */

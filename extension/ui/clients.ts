@@ -1,16 +1,12 @@
 // What each client takes to connect, as text. No editor is needed here, so that the texts can be tried with the clients.
 
+import type { Endpoint } from "../gateway/lifecycle.ts";
+
 /** Under which name clients know the gateway. */
 export const SERVER = "vscode-lsp";
 
 /** From which environment variable a client reads the token, if it does not hold it itself. */
 export const TOKEN_VARIABLE = "VSCODE_LSP_TOKEN";
-
-/** Where the gateway listens, and what lets a client in. */
-export interface Endpoint {
-  readonly url: string;
-  readonly token: string;
-}
 
 /** One way to tell one client of the gateway. */
 export interface Way {

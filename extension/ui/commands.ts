@@ -1,10 +1,10 @@
 import * as vscode from "vscode";
 import type { Check } from "../check/check.ts";
 import { apply, changeSetting, complain, offer, REMEDY, remedyFor } from "../check/remedies.ts";
-import type { Lifecycle } from "../gateway/lifecycle.ts";
+import type { Endpoint, Lifecycle } from "../gateway/lifecycle.ts";
 import { nameOf } from "../gateway/log.ts";
 import type { Tokens } from "../gateway/tokens.ts";
-import { clientConfiguration, type Endpoint } from "./clients.ts";
+import { clientConfiguration } from "./clients.ts";
 import { connectClient } from "./connect.ts";
 import { showMenu } from "./menu.ts";
 import { VIEW } from "./sight.ts";

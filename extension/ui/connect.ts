@@ -2,7 +2,8 @@ import { homedir } from "node:os";
 import { posix } from "node:path";
 import * as vscode from "vscode";
 import { changeSetting } from "../check/remedies.ts";
-import { type Client, clients, type Endpoint, TOKEN_VARIABLE, type Way } from "./clients.ts";
+import type { Endpoint } from "../gateway/lifecycle.ts";
+import { type Client, clients, TOKEN_VARIABLE, type Way } from "./clients.ts";
 
 /** Something in a list, and what happens if it is picked. */
 type Pick<T> = vscode.QuickPickItem & { readonly value: T };

@@ -1,5 +1,5 @@
 import * as vscode from "vscode";
-import type { Endpoint } from "./clients.ts";
+import type { Endpoint } from "../gateway/lifecycle.ts";
 
 /** As the manifest declares it. */
 const PROVIDER = "mcpLspGateway.server";

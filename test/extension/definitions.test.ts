@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { beforeEach, test } from "node:test";
-import type { Endpoint } from "../../extension/ui/clients.ts";
+import type { Endpoint } from "../../extension/gateway/lifecycle.ts";
 import "./stand-in-vscode.ts";
 
 const { ServerDefinitions } = await import("../../extension/ui/definitions.ts");
