@@ -26,11 +26,11 @@ import { Signs } from "./language/signs.ts";
 import { MomentaryTabs } from "./language/tabs.ts";
 import { TypeScriptAdapter } from "./language/typescript.ts";
 import { WarmUp } from "./language/warm-up.ts";
+import { ActivityView } from "./ui/activity-view.ts";
 import { registerCommands } from "./ui/commands.ts";
 import { ServerDefinitions } from "./ui/definitions.ts";
 import { faceOf } from "./ui/gateway-face.ts";
 import { HeldBack } from "./ui/held-back.ts";
-import { Sight } from "./ui/sight.ts";
 import { Status } from "./ui/status.ts";
 
 /** A key of the workspace's state. */
@@ -71,7 +71,7 @@ export function activate(context: vscode.ExtensionContext): void {
     show: (names) => {
       warmingUp = names;
       status.warmingUp(names);
-      sight.changed();
+      activityView.changed();
     },
   });
   const heldBack = new HeldBack();
@@ -129,7 +129,7 @@ export function activate(context: vscode.ExtensionContext): void {
     },
     show: (state) => {
       status.show(state);
-      sight.changed();
+      activityView.changed();
       void vscode.commands.executeCommand("setContext", "mcpLspGateway.state", state.kind);
       report(state, log);
       if (state.kind !== "running") {
@@ -141,7 +141,7 @@ export function activate(context: vscode.ExtensionContext): void {
     inForce: (options) => {
       roots = options?.roots ?? [];
       status.roots(roots.map((root) => withoutHome(root, homedir())));
-      sight.changed();
+      activityView.changed();
       definitions.update();
     },
     error: (message) => log.error(message),
@@ -155,7 +155,7 @@ export function activate(context: vscode.ExtensionContext): void {
     warmingUp: () => warmingUp,
     swept: async () => (await lifecycle.gateway?.swept()) ?? [],
   });
-  const sight = new Sight({
+  const activityView = new ActivityView({
     clock,
     page: vscode.Uri.joinPath(context.extensionUri, "dist", "view"),
     gateway: () => lifecycle.gateway,
@@ -176,7 +176,7 @@ export function activate(context: vscode.ExtensionContext): void {
     status,
     changes,
     check,
-    sight,
+    activityView,
     definitions.register(),
     registerCommands({ lifecycle, channel, tokens: () => tokens.get(), pause, check }),
     vscode.workspace.onDidGrantWorkspaceTrust(update),
@@ -214,7 +214,7 @@ export async function deactivate(): Promise<void> {
   await running?.end();
 }
 
-/** A folder, as the view shows it and finds it in URIs. */
+/** A folder, as the activity view shows it and finds it in URIs. */
 function shownRoot(root: string): Root {
   return { label: withoutHome(root, homedir()), path: vscode.Uri.file(root).path };
 }

@@ -1,4 +1,4 @@
-// `npm run bench:view`: what the view of what clients do costs in a real VS Code with 100 calls a second: shown against
+// `npm run bench:view`: what the activity view costs in a real VS Code with 100 calls a second: shown against
 // hidden, and hidden against never opened. Linux only, as it reads the processor's time from /proc.
 
 import { readdirSync, readFileSync } from "node:fs";

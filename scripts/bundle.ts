@@ -17,7 +17,7 @@ export async function bundleExtension(): Promise<void> {
   );
 }
 
-/** Bundles the script and the style of the view, for the Chromium of the oldest VS Code that runs us. */
+/** Bundles the script and the style of the activity view, for the Chromium of the oldest VS Code that runs us. */
 async function bundlePage(): Promise<void> {
   await build({
     entryPoints: ["page.ts", "page.css"].map((name) => join(root, "view", name)),

@@ -188,7 +188,7 @@ async function journey(
   return steps;
 }
 
-/** Resolves when the view shows that many calls that were answered. */
+/** Resolves when the activity view shows that many calls that were answered. */
 async function answeredCalls({ page }: EditorWindow, count: number): Promise<void> {
   const view = page.frameLocator("iframe.webview").last().frameLocator("iframe");
   await view

@@ -59,7 +59,7 @@ const RULES: readonly Rule[] = [
     within: (file) => file === EDITOR,
   },
   {
-    says: "the page of the view has nothing but what is in view/",
+    says: "the page of the activity view has nothing but what is in view/",
     line: /\b(from|import|require)\b\s*\(?\s*["'](?!\.\/)/,
     within: (file) => file.startsWith("view/"),
   },

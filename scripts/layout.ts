@@ -12,7 +12,7 @@ export const addonFile = join(dist, "native", "gateway.node");
 export const generatedTypes = join(dist, "native", "gateway.d.ts");
 export const committedTypes = join(root, "extension", "native.d.ts");
 export const bundleFile = join(dist, "extension", "main.cjs");
-/** The page of the view. */
+/** The page of the activity view. */
 export const pageFiles = [join(dist, "view", "page.js"), join(dist, "view", "page.css")] as const;
 /** The licences of what is built into the extension. */
 export const thirdPartyFile = join(dist, "THIRD-PARTY-LICENSES.txt");

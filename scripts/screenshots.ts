@@ -1,6 +1,6 @@
 // `node scripts/screenshots.ts`: takes the pictures in media/, which the walkthrough and the README show, and that of the
-// walkthrough in docs/pictures/, from the packed extension in a real VS Code. With the argument `sight` only those of the
-// view of what clients do.
+// walkthrough in docs/pictures/, from the packed extension in a real VS Code. With the argument `activity-view` only those
+// of the activity view.
 
 import { cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -47,9 +47,11 @@ await command(async () => {
     await run(window, "workbench.action.closeSidebar");
     await step("Letting clients call for a while", () => agents.callFor(CALLING_MILLIS));
     for (const { name, theme } of THEMES) {
-      await step(`Taking the picture of the view in ${theme}`, () => takeSight(window, agents, name, theme));
+      await step(`Taking the picture of the activity view in ${theme}`, () =>
+        takeActivityView(window, agents, name, theme),
+      );
     }
-    if (process.argv[2] === "sight") {
+    if (process.argv[2] === "activity-view") {
       return 0;
     }
     for (const { name, theme } of THEMES) {
@@ -106,8 +108,8 @@ async function takePictures(window: EditorWindow, name: string, theme: string): 
   await shown.waitFor({ state: "detached" });
 }
 
-/** The view of what clients do, beside a file. */
-async function takeSight(window: EditorWindow, agents: Agents, name: string, theme: string): Promise<void> {
+/** The activity view, beside a file. */
+async function takeActivityView(window: EditorWindow, agents: Agents, name: string, theme: string): Promise<void> {
   const { page } = window;
   await changeTheme(window, name, theme);
   await run(window, "mcpLspGateway.showActivity");
@@ -115,7 +117,7 @@ async function takeSight(window: EditorWindow, agents: Agents, name: string, the
   const view = page.frameLocator("iframe.webview").last().frameLocator("iframe");
   await view.getByRole("option").filter({ hasText: "claude-code" }).first().waitFor();
   await page.mouse.move(SIZE.width / 2, 4);
-  await page.screenshot({ path: join(media, `sight-${name}.png`) });
+  await page.screenshot({ path: join(media, `activity-view-${name}.png`) });
   await run(window, "workbench.action.closeSidebar");
   await page.locator("iframe.webview").waitFor({ state: "detached" });
 }

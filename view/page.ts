@@ -1,4 +1,4 @@
-// The page of the view: shows what the extension tells it, and asks for what the person wants.
+// The page of the activity view: shows what the extension tells it, and asks for what the person wants.
 
 import { Activity, ANSWERED, type Client, type Count, unpackNews } from "./activity.ts";
 import { CallList } from "./call-list.ts";

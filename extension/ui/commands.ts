@@ -4,10 +4,10 @@ import { apply, changeSetting, complain, offer, REMEDY, remedyFor } from "../che
 import type { Endpoint, Lifecycle } from "../gateway/lifecycle.ts";
 import { nameOf } from "../gateway/log.ts";
 import type { Tokens } from "../gateway/tokens.ts";
+import { VIEW } from "./activity-view.ts";
 import { clientConfiguration } from "./clients.ts";
 import { connectClient } from "./connect.ts";
 import { showMenu } from "./menu.ts";
-import { VIEW } from "./sight.ts";
 
 /** What the commands work on. */
 export interface Parts {

@@ -101,7 +101,7 @@ extension host. Between the two lie HTTP, the way to JavaScript's thread and bac
 loaded the project, and looking whether the file has been written meanwhile. \`--quick\` leaves these rows out. What our
 extension costs when a window opens is measured by \`npm run bench:start\`.
 
-What the view in the side bar costs with 100 calls a second is measured by \`npm run bench:view\` (Linux): the processor's time
+What the activity view costs with 100 calls a second is measured by \`npm run bench:view\` (Linux): the processor's time
 of the extension host and of the browser while the view was never opened, while it is shown and while it is hidden. The bar
 is 1 % of a core for showing it, and nothing that can be measured for having it hidden. A look at what is new takes
 about 20 ms of processor time in the browser, which draws without a graphics card here, and comes every 5 s under that load. In

@@ -12,12 +12,12 @@ import type { Api } from "./extensions/handover/inside.ts";
 import { copyWorkspace, openGateway, removeFolder, startEditor } from "./gateway-window.ts";
 import { RawClient } from "./raw-client.ts";
 
-/** How often the extension looks for news while the view is shown. */
+/** How often the extension looks for news while the activity view is shown. */
 const PERIOD_MILLIS = 1_000;
 /** Many more than there are rows in sight. */
 const MANY_CALLS = 80;
 
-describe("the view of what clients do", () => {
+describe("the activity view", () => {
   let folder: string;
   let editor: RealVsCode;
   let window: EditorWindow;

@@ -25,10 +25,10 @@ export interface Parts {
 }
 
 /**
- * The view in the side bar that shows what clients do. While it is hidden there is no page, no timer and no message: VS
- * Code drops the page, which asks for everything anew when it is back.
+ * The activity view, in the side bar, shows what clients do. While it is hidden there is no page, no timer and no message:
+ * VS Code drops the page, which asks for everything anew when it is back.
  */
-export class Sight implements vscode.WebviewViewProvider, vscode.Disposable {
+export class ActivityView implements vscode.WebviewViewProvider, vscode.Disposable {
   readonly #parts: Parts;
   readonly #feed: Feed;
   readonly #registration: vscode.Disposable;
