@@ -3,7 +3,7 @@ import { type Action, type GatewayFace, readWish, type Tidings, type Wish } from
 import { REMEDY } from "../check/remedies.ts";
 import type { Clock } from "../clock.ts";
 import type { Gateway } from "../native.d.ts";
-import { Feed } from "./feed.ts";
+import { Poller } from "./poller.ts";
 
 /** The view's id, from which VS Code makes the command that shows it. */
 export const VIEW = "mcpLspGateway.activity";
@@ -30,13 +30,13 @@ export interface Parts {
  */
 export class ActivityView implements vscode.WebviewViewProvider, vscode.Disposable {
   readonly #parts: Parts;
-  readonly #feed: Feed;
+  readonly #poller: Poller;
   readonly #registration: vscode.Disposable;
   #view: vscode.WebviewView | undefined;
 
   constructor(parts: Parts) {
     this.#parts = parts;
-    this.#feed = new Feed({
+    this.#poller = new Poller({
       clock: parts.clock,
       source: () => parts.gateway(),
       tell: (json, fresh) => this.#tell({ kind: "news", fresh, json }),
@@ -56,11 +56,11 @@ export class ActivityView implements vscode.WebviewViewProvider, vscode.Disposab
     });
     view.onDidChangeVisibility(() => {
       if (!view.visible) {
-        this.#feed.stop();
+        this.#poller.stop();
       }
     });
     view.onDidDispose(() => {
-      this.#feed.stop();
+      this.#poller.stop();
       this.#view = undefined;
     });
     view.webview.html = html(view.webview, page);
@@ -70,12 +70,12 @@ export class ActivityView implements vscode.WebviewViewProvider, vscode.Disposab
   changed(): void {
     if (this.#view?.visible === true) {
       this.#tell({ kind: "gateway", gateway: this.#parts.face() });
-      this.#feed.look();
+      this.#poller.poll();
     }
   }
 
   dispose(): void {
-    this.#feed.stop();
+    this.#poller.stop();
     this.#registration.dispose();
   }
 
@@ -87,7 +87,7 @@ export class ActivityView implements vscode.WebviewViewProvider, vscode.Disposab
     switch (wish.kind) {
       case "ready":
         this.#tell({ kind: "gateway", gateway: this.#parts.face() });
-        this.#feed.start();
+        this.#poller.start();
         return;
       case "run":
         await vscode.commands.executeCommand(COMMANDS[wish.action]);

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { beforeEach, test } from "node:test";
-import { Feed, type Source } from "../../extension/ui/feed.ts";
+import { Poller, type Source } from "../../extension/ui/poller.ts";
 import { FakeClock } from "./fake-clock.ts";
 
 let clock: FakeClock;
 let asked: [seen: number, slice: number][];
 let told: [json: string, fresh: boolean][];
 let source: Source | undefined;
-let feed: Feed;
+let poller: Poller;
 
 /** A gateway at which so many calls have ended. */
 function gatewayWith(calls: { count: number }): Source {
@@ -24,16 +24,16 @@ beforeEach(() => {
   asked = [];
   told = [];
   source = undefined;
-  feed = new Feed({ clock, source: () => source, tell: (json, fresh) => told.push([json, fresh]) });
+  poller = new Poller({ clock, source: () => source, tell: (json, fresh) => told.push([json, fresh]) });
 });
 
 test("until somebody wants news, and once nobody does any more, no timer runs and the gateway is not asked", async () => {
   source = gatewayWith({ count: 1 });
   await clock.pass(60_000);
   assert.deepEqual([clock.timers, asked], [0, []]);
-  feed.start();
+  poller.start();
   assert.equal(clock.timers, 1);
-  feed.stop();
+  poller.stop();
   await clock.pass(60_000);
   assert.deepEqual([clock.timers, asked], [0, [[0, 0]]]);
 });
@@ -41,7 +41,7 @@ test("until somebody wants news, and once nobody does any more, no timer runs an
 test("once a second it is asked for what is new since, and told only if that differs", async () => {
   const calls = { count: 3 };
   source = gatewayWith(calls);
-  feed.start();
+  poller.start();
   assert.deepEqual(told, [["3 new", true]]);
   await clock.pass(1_000);
   await clock.pass(1_000);
@@ -60,10 +60,10 @@ test("once a second it is asked for what is new since, and told only if that dif
   ]);
 });
 
-test("where more is new than anybody can read, it is looked less often, until there is less", async () => {
+test("where more is new than anybody can read, it polls less often, until there is less", async () => {
   const calls = { count: 200 };
   source = gatewayWith(calls);
-  feed.start();
+  poller.start();
   calls.count = 250;
   await clock.pass(1_000);
   assert.deepEqual(asked, [
@@ -80,12 +80,12 @@ test("where more is new than anybody can read, it is looked less often, until th
 
 test("another gateway's news begin anew, and so do those of whoever starts again", async () => {
   source = gatewayWith({ count: 3 });
-  feed.start();
+  poller.start();
   source = undefined;
   await clock.pass(1_000);
   source = gatewayWith({ count: 1 });
   await clock.pass(1_000);
-  feed.start();
+  poller.start();
   assert.deepEqual(told, [
     ["3 new", true],
     ["1 new", true],

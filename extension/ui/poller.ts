@@ -1,11 +1,11 @@
 import type { Clock } from "../clock.ts";
 import type { News } from "../native.d.ts";
 
-/** How often it is looked for news. */
+/** How often it polls for news. */
 const PERIOD_MILLIS = 1_000;
 /** How often if there are more than anybody can read: once for each point of the chart. */
 const BUSY_PERIOD_MILLIS = 5_000;
-/** From so many calls between two looks on there are. */
+/** From so many calls between two polls on there are. */
 const BUSY_CALLS = 50;
 
 /** Where news come from: a gateway, for as long as it is the same one. */
@@ -22,7 +22,7 @@ export interface Parts {
 }
 
 /** Tells the news of the gateway while somebody wants them, and otherwise does nothing at all. */
-export class Feed {
+export class Poller {
   readonly #parts: Parts;
   #stop: (() => void) | undefined;
   #source: Source | undefined;
@@ -39,7 +39,7 @@ export class Feed {
   start(): void {
     this.stop();
     this.#source = undefined;
-    this.look();
+    this.poll();
     this.#wait();
   }
 
@@ -49,7 +49,7 @@ export class Feed {
   }
 
   /** Tells what is new now. */
-  look(): void {
+  poll(): void {
     const source = this.#parts.source();
     const isFresh = source !== this.#source;
     if (isFresh) {
@@ -74,7 +74,7 @@ export class Feed {
 
   #wait(): void {
     this.#stop = this.#parts.clock.after(this.#isBusy ? BUSY_PERIOD_MILLIS : PERIOD_MILLIS, () => {
-      this.look();
+      this.poll();
       this.#wait();
     });
   }
