@@ -29,9 +29,9 @@ import { WarmUp } from "./language/warm-up.ts";
 import { ActivityView } from "./ui/activity-view.ts";
 import { registerCommands } from "./ui/commands.ts";
 import { ServerDefinitions } from "./ui/definitions.ts";
-import { faceOf } from "./ui/gateway-face.ts";
 import { HeldBack } from "./ui/held-back.ts";
 import { Status } from "./ui/status.ts";
+import { statusModel } from "./ui/status-model.ts";
 
 /** A key of the workspace's state. */
 const ENDED_SESSIONS = "endedSessions";
@@ -159,7 +159,7 @@ export function activate(context: vscode.ExtensionContext): void {
     clock,
     page: vscode.Uri.joinPath(context.extensionUri, "dist", "view"),
     gateway: () => lifecycle.gateway,
-    face: () => faceOf(lifecycle.state, lifecycle.endpoint?.url, roots.map(shownRoot), warmingUp),
+    statusModel: () => statusModel(lifecycle.state, lifecycle.endpoint?.url, roots.map(shownRoot), warmingUp),
   });
   const pause = async (isPaused: boolean): Promise<void> => {
     try {

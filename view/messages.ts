@@ -15,12 +15,12 @@ export type Wish =
 
 /** To the page. */
 export type Tidings =
-  | { readonly kind: "gateway"; readonly gateway: GatewayFace }
+  | { readonly kind: "gateway"; readonly gateway: StatusModel }
   /** `json` is what `unpackNews` reads; `fresh`, whether it is all that there is. */
   | { readonly kind: "news"; readonly fresh: boolean; readonly json: string };
 
 /** What is shown of the gateway itself. */
-export interface GatewayFace {
+export interface StatusModel {
   readonly tone: "good" | "busy" | "off" | "bad";
   readonly headline: string;
   /** What more there is to say, in whole sentences; may be empty. */

@@ -4,7 +4,7 @@ import { Activity, ANSWERED, type Client, type Count, unpackNews } from "./activ
 import { CallList } from "./call-list.ts";
 import { button, element, fill, foreign, setAttribute, setHidden, setText } from "./dom.ts";
 import { LatencyChart } from "./latency-chart.ts";
-import type { GatewayFace, Tidings, Wish } from "./messages.ts";
+import type { StatusModel, Tidings, Wish } from "./messages.ts";
 import { clientName, counted, shortTool, spokenClient } from "./wording.ts";
 
 /** What VS Code gives to the page of a view. */
@@ -15,7 +15,7 @@ const WIDE = 540;
 
 const editor = acquireVsCodeApi();
 const activity = new Activity();
-let gateway: GatewayFace | undefined;
+let gateway: StatusModel | undefined;
 
 const headline = element("h1", "headline");
 headline.setAttribute("role", "status");
@@ -88,7 +88,7 @@ function showGateway({
   endpoint: url,
   roots: folders,
   remedy: title,
-}: GatewayFace) {
+}: StatusModel) {
   setText(headline, text);
   setAttribute(head, "data-tone", tone);
   setText(detail, more);

@@ -1,5 +1,5 @@
 import * as vscode from "vscode";
-import { type Action, type GatewayFace, readWish, type Tidings, type Wish } from "../../view/messages.ts";
+import { type Action, readWish, type StatusModel, type Tidings, type Wish } from "../../view/messages.ts";
 import { REMEDY } from "../check/remedies.ts";
 import type { Clock } from "../clock.ts";
 import type { Gateway } from "../native.d.ts";
@@ -21,7 +21,7 @@ export interface Parts {
   readonly page: vscode.Uri;
   /** The gateway that runs, if one does. */
   gateway(): Gateway | undefined;
-  face(): GatewayFace;
+  statusModel(): StatusModel;
 }
 
 /**
@@ -69,7 +69,7 @@ export class ActivityView implements vscode.WebviewViewProvider, vscode.Disposab
   /** The gateway is not what it was. */
   changed(): void {
     if (this.#view?.visible === true) {
-      this.#tell({ kind: "gateway", gateway: this.#parts.face() });
+      this.#tell({ kind: "gateway", gateway: this.#parts.statusModel() });
       this.#poller.poll();
     }
   }
@@ -86,7 +86,7 @@ export class ActivityView implements vscode.WebviewViewProvider, vscode.Disposab
   async #grant(wish: Wish): Promise<void> {
     switch (wish.kind) {
       case "ready":
-        this.#tell({ kind: "gateway", gateway: this.#parts.face() });
+        this.#tell({ kind: "gateway", gateway: this.#parts.statusModel() });
         this.#poller.start();
         return;
       case "run":

@@ -2,14 +2,14 @@ import "./stand-in-vscode.ts";
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-const { faceOf } = await import("../../extension/ui/gateway-face.ts");
+const { statusModel } = await import("../../extension/ui/status-model.ts");
 
 const ROOTS = [{ label: "~/harbour", path: "/home/me/harbour" }];
 const URL = "http://127.0.0.1:39400/mcp";
 
 test("a gateway that runs shows where it listens, its folders, and what there is to know", () => {
   const running = { kind: "running", port: 39400, wished: 39400, lost: undefined } as const;
-  assert.deepEqual(faceOf(running, URL, ROOTS, []), {
+  assert.deepEqual(statusModel(running, URL, ROOTS, []), {
     tone: "good",
     headline: "Listening on port 39400",
     detail: "",
@@ -17,17 +17,17 @@ test("a gateway that runs shows where it listens, its folders, and what there is
     roots: ROOTS,
     remedy: undefined,
   });
-  const face = faceOf({ ...running, wished: 39399 }, URL, [], ["TypeScript", "Rust"]);
-  assert.equal(face.tone, "busy");
+  const model = statusModel({ ...running, wished: 39399 }, URL, [], ["TypeScript", "Rust"]);
+  assert.equal(model.tone, "busy");
   assert.equal(
-    face.detail,
+    model.detail,
     "Port 39399 was taken or is kept for another workspace. No folder is open, so every call is refused. Warming up TypeScript, Rust: answers may take a few seconds.",
   );
 });
 
 test("a gateway that does not run says why, and has the button that mends it", () => {
-  const shown = (state: Parameters<typeof faceOf>[0]) => {
-    const { tone, headline, detail, remedy, endpoint } = faceOf(state, undefined, ROOTS, []);
+  const shown = (state: Parameters<typeof statusModel>[0]) => {
+    const { tone, headline, detail, remedy, endpoint } = statusModel(state, undefined, ROOTS, []);
     assert.equal(endpoint, undefined);
     return [tone, headline, detail, remedy];
   };

@@ -1,14 +1,14 @@
-import type { GatewayFace, Root } from "../../view/messages.ts";
+import type { Root, StatusModel } from "../../view/messages.ts";
 import { remedyFor, whyNot, whyThisPort } from "../check/remedies.ts";
 import type { State } from "../gateway/lifecycle.ts";
 
 /** What the view shows of the gateway in this state. */
-export function faceOf(
+export function statusModel(
   state: State,
   endpoint: string | undefined,
   roots: readonly Root[],
   warmingUp: readonly string[],
-): GatewayFace {
+): StatusModel {
   if (state.kind !== "running") {
     return {
       tone: state.kind === "failed" ? "bad" : state.kind === "starting" ? "busy" : "off",
