@@ -6,7 +6,7 @@ import { loadAddon } from "./boundary/addon.ts";
 import { carryQuestions } from "./boundary/questions.ts";
 import { Check } from "./check/check.ts";
 import { withoutHome } from "./check/check-report.ts";
-import { complain, whyNot } from "./check/remedies.ts";
+import { complain, whyNot } from "./check/recovery-actions.ts";
 import { clock } from "./clock.ts";
 import { Consents } from "./gateway/consents.ts";
 import { type InstalledExtension, installationId, watchInstallation } from "./gateway/installation.ts";

@@ -1,7 +1,7 @@
 // What the page of the view and the extension tell each other.
 
 /** What the page may have done, by the buttons on it. */
-const ACTIONS = ["connect", "copyEndpoint", "remedy"] as const;
+const ACTIONS = ["connect", "copyEndpoint", "recover"] as const;
 
 export type Action = (typeof ACTIONS)[number];
 
@@ -29,7 +29,7 @@ export interface StatusModel {
   readonly endpoint: string | undefined;
   readonly roots: readonly Root[];
   /** What stands on the button that gets the gateway to run, if it does not. */
-  readonly remedy: string | undefined;
+  readonly recoveryAction: string | undefined;
 }
 
 /** A folder that clients may ask about. */

@@ -24,8 +24,8 @@ const endpoint = button("", () => editor.postMessage({ kind: "run", action: "cop
 endpoint.title = "Copy the address";
 const roots = element("ul", "roots");
 roots.setAttribute("aria-label", "Folders that clients may ask about");
-const remedy = button("", () => editor.postMessage({ kind: "run", action: "remedy" }));
-const head = element("header", "head", headline, detail, endpoint, roots, remedy);
+const recover = button("", () => editor.postMessage({ kind: "run", action: "recover" }));
+const head = element("header", "head", headline, detail, endpoint, roots, recover);
 
 const clients = element("ul", "table clients");
 const chart = new LatencyChart();
@@ -87,7 +87,7 @@ function showGateway({
   detail: more,
   endpoint: url,
   roots: folders,
-  remedy: title,
+  recoveryAction: title,
 }: StatusModel) {
   setText(headline, text);
   setAttribute(head, "data-tone", tone);
@@ -95,8 +95,8 @@ function showGateway({
   setHidden(detail, more === "");
   setText(endpoint, url ?? "");
   setHidden(endpoint, url === undefined);
-  setText(remedy, title ?? "");
-  setHidden(remedy, title === undefined);
+  setText(recover, title ?? "");
+  setHidden(recover, title === undefined);
   setHidden(roots, folders.length === 0);
   fill(
     roots,

@@ -15,7 +15,7 @@ import {
   withoutHome,
 } from "./check-report.ts";
 import { type Outcome, OwnClient } from "./own-client.ts";
-import { offer, type Remedy, remedyFor, whyNot } from "./remedies.ts";
+import { type ButtonAction, offer, recoveryActionFor, whyNot } from "./recovery-actions.ts";
 
 /** The scheme and the path of the report, which is a document that nobody can save. */
 const SCHEME = "mcp-lsp-gateway";
@@ -75,9 +75,9 @@ export class Check implements vscode.TextDocumentContentProvider, vscode.Disposa
 
   async #offerCopy(findings: Findings): Promise<void> {
     const message = headline(findings, nextSteps(findings).length).replaceAll("*", "");
-    const copy: Remedy = { title: "Copy for a Bug Report", command: "mcpLspGateway.copyCheck" };
+    const copy: ButtonAction = { title: "Copy for a Bug Report", command: "mcpLspGateway.copyCheck" };
     const state = this.#parts.state();
-    const offered = state.kind === "running" ? [copy] : [remedyFor(state), copy];
+    const offered = state.kind === "running" ? [copy] : [recoveryActionFor(state), copy];
     const answer = vscode.window.showInformationMessage(message, ...offered.map(({ title }) => title));
     await offer(answer, ...offered);
   }

@@ -1,6 +1,6 @@
 import * as vscode from "vscode";
 import { type Action, readWish, type StatusModel, type Tidings, type Wish } from "../../view/messages.ts";
-import { REMEDY } from "../check/remedies.ts";
+import { RECOVER } from "../check/recovery-actions.ts";
 import type { Clock } from "../clock.ts";
 import type { Gateway } from "../native.d.ts";
 import { Poller } from "./poller.ts";
@@ -12,7 +12,7 @@ export const VIEW = "mcpLspGateway.activity";
 const COMMANDS: Readonly<Record<Action, string>> = {
   connect: "mcpLspGateway.connect",
   copyEndpoint: "mcpLspGateway.copyEndpoint",
-  remedy: REMEDY,
+  recover: RECOVER,
 };
 
 export interface Parts {

@@ -1,6 +1,6 @@
 import * as vscode from "vscode";
 import type { Check } from "../check/check.ts";
-import { apply, changeSetting, complain, offer, REMEDY, remedyFor } from "../check/remedies.ts";
+import { apply, changeSetting, complain, offer, RECOVER, recoveryActionFor } from "../check/recovery-actions.ts";
 import type { Endpoint, Lifecycle } from "../gateway/lifecycle.ts";
 import { nameOf } from "../gateway/log.ts";
 import type { Tokens } from "../gateway/tokens.ts";
@@ -97,13 +97,13 @@ export function registerCommands({ lifecycle, channel, tokens, pause, check }: P
       }
     }),
   );
-  const remedy = vscode.commands.registerCommand(REMEDY, async () => {
+  const recover = vscode.commands.registerCommand(RECOVER, async () => {
     const { state } = lifecycle;
     if (state.kind !== "running") {
-      await apply(remedyFor(state));
+      await apply(recoveryActionFor(state));
     }
   });
-  return vscode.Disposable.from(remedy, ...registered);
+  return vscode.Disposable.from(recover, ...registered);
 }
 
 function done(message: string): void {

@@ -1,7 +1,7 @@
 import { homedir } from "node:os";
 import { posix } from "node:path";
 import * as vscode from "vscode";
-import { changeSetting } from "../check/remedies.ts";
+import { changeSetting } from "../check/recovery-actions.ts";
 import type { Endpoint } from "../gateway/lifecycle.ts";
 import { type Client, clients, TOKEN_VARIABLE, type Way } from "./clients.ts";
 

@@ -1,5 +1,5 @@
 import * as vscode from "vscode";
-import { offer, RELOAD } from "../check/remedies.ts";
+import { offer, RELOAD } from "../check/recovery-actions.ts";
 
 /**
  * What Restricted Mode keeps back. When a folder is trusted, the editor starts some extensions of languages at once, and

@@ -1,8 +1,8 @@
 import * as vscode from "vscode";
-import { apply, type Remedy, remedyFor, whyNot } from "../check/remedies.ts";
+import { apply, type ButtonAction, recoveryActionFor, whyNot } from "../check/recovery-actions.ts";
 import type { State } from "../gateway/lifecycle.ts";
 
-type Entry = vscode.QuickPickItem & { readonly remedy: Remedy };
+type Entry = vscode.QuickPickItem & { readonly action: ButtonAction };
 
 /** What a click on the status bar offers. */
 export async function showMenu(state: State): Promise<void> {
@@ -12,7 +12,7 @@ export async function showMenu(state: State): Promise<void> {
     placeHolder: state.kind === "running" ? "What do you want to do?" : upperFirst(whyNot(state)),
   });
   if (chosen !== undefined) {
-    await apply(chosen.remedy);
+    await apply(chosen.action);
   }
 }
 
@@ -20,11 +20,11 @@ function entriesFor(state: State): Entry[] {
   const log = entry("$(output) Show Log", "mcpLspGateway.showLog");
   const restart = entry("$(debug-restart) Restart", "mcpLspGateway.restart");
   if (state.kind !== "running") {
-    const remedy = remedyFor(state);
+    const action = recoveryActionFor(state);
     const others = state.kind === "failed" || state.kind === "starting" ? [restart, log] : [log];
     return [
-      { label: `$(lightbulb) ${remedy.title}`, remedy },
-      ...others.filter((other) => other.remedy.command !== remedy.command),
+      { label: `$(lightbulb) ${action.title}`, action },
+      ...others.filter((other) => other.action.command !== action.command),
     ];
   }
   return [
@@ -40,7 +40,7 @@ function entriesFor(state: State): Entry[] {
 }
 
 function entry(label: string, command: string, description = ""): Entry {
-  return { label, description, remedy: { title: label, command } };
+  return { label, description, action: { title: label, command } };
 }
 
 function upperFirst(text: string): string {

@@ -1,5 +1,5 @@
 import type { Root, StatusModel } from "../../view/messages.ts";
-import { remedyFor, whyNot, whyThisPort } from "../check/remedies.ts";
+import { recoveryActionFor, whyNot, whyThisPort } from "../check/recovery-actions.ts";
 import type { State } from "../gateway/lifecycle.ts";
 
 /** What the view shows of the gateway in this state. */
@@ -16,7 +16,7 @@ export function statusModel(
       detail: state.kind === "starting" ? "" : sentence(whyNot(state)),
       endpoint: undefined,
       roots: [],
-      remedy: state.kind === "starting" ? undefined : remedyFor(state).title,
+      recoveryAction: state.kind === "starting" ? undefined : recoveryActionFor(state).title,
     };
   }
   const why = whyThisPort(state);
@@ -31,7 +31,7 @@ export function statusModel(
     detail: details.join(" "),
     endpoint,
     roots,
-    remedy: undefined,
+    recoveryAction: undefined,
   };
 }
 

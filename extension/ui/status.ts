@@ -1,5 +1,5 @@
 import * as vscode from "vscode";
-import { type NotRunning, REMEDY, remedyFor, whyNot, whyThisPort } from "../check/remedies.ts";
+import { type NotRunning, RECOVER, recoveryActionFor, whyNot, whyThisPort } from "../check/recovery-actions.ts";
 import type { OpenPort, State } from "../gateway/lifecycle.ts";
 
 /** What the links of the tooltip may run. */
@@ -85,12 +85,12 @@ export class Status implements vscode.Disposable {
 function stopped(state: NotRunning): vscode.MarkdownString {
   const tooltip = markdown();
   tooltip.appendMarkdown("**MCP LSP Gateway** is not running: ").appendText(whyNot(state));
-  return tooltip.appendMarkdown(`\n\n---\n\n[${remedyFor(state).title}](command:${REMEDY})`);
+  return tooltip.appendMarkdown(`\n\n---\n\n[${recoveryActionFor(state).title}](command:${RECOVER})`);
 }
 
 function markdown(): vscode.MarkdownString {
   const text = new vscode.MarkdownString("", true);
-  text.isTrusted = { enabledCommands: [CONNECT, COPY_ENDPOINT, CHECK, REMEDY] };
+  text.isTrusted = { enabledCommands: [CONNECT, COPY_ENDPOINT, CHECK, RECOVER] };
   return text;
 }
 

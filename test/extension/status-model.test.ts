@@ -15,7 +15,7 @@ test("a gateway that runs shows where it listens, its folders, and what there is
     detail: "",
     endpoint: URL,
     roots: ROOTS,
-    remedy: undefined,
+    recoveryAction: undefined,
   });
   const model = statusModel({ ...running, wished: 39399 }, URL, [], ["TypeScript", "Rust"]);
   assert.equal(model.tone, "busy");
@@ -27,9 +27,9 @@ test("a gateway that runs shows where it listens, its folders, and what there is
 
 test("a gateway that does not run says why, and has the button that mends it", () => {
   const shown = (state: Parameters<typeof statusModel>[0]) => {
-    const { tone, headline, detail, remedy, endpoint } = statusModel(state, undefined, ROOTS, []);
+    const { tone, headline, detail, recoveryAction, endpoint } = statusModel(state, undefined, ROOTS, []);
     assert.equal(endpoint, undefined);
-    return [tone, headline, detail, remedy];
+    return [tone, headline, detail, recoveryAction];
   };
   assert.deepEqual(shown({ kind: "starting" }), ["busy", "Starting", "", undefined]);
   assert.deepEqual(shown({ kind: "paused" }), [

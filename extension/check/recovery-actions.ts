@@ -2,16 +2,16 @@ import * as vscode from "vscode";
 import type { OpenPort, State } from "../gateway/lifecycle.ts";
 
 /** Runs what is offered for the state that the gateway is in. */
-export const REMEDY = "mcpLspGateway.remedy";
+export const RECOVER = "mcpLspGateway.remedy";
 
 /** What a button does, and what stands on it. */
-export interface Remedy {
+export interface ButtonAction {
   readonly title: string;
   readonly command: string;
   readonly arguments?: readonly unknown[];
 }
 
-export const RELOAD: Remedy = { title: "Reload Window", command: "workbench.action.reloadWindow" };
+export const RELOAD: ButtonAction = { title: "Reload Window", command: "workbench.action.reloadWindow" };
 
 /** Any state but that of a gateway that runs. */
 export type NotRunning = Exclude<State, { kind: "running" }>;
@@ -43,7 +43,7 @@ export function whyThisPort({ port, wished, lost }: OpenPort): string | undefine
 }
 
 /** What gets the gateway to run, or tells why it does not. */
-export function remedyFor(state: NotRunning): Remedy {
+export function recoveryActionFor(state: NotRunning): ButtonAction {
   switch (state.kind) {
     case "starting":
       return { title: "Show Log", command: "mcpLspGateway.showLog" };
@@ -67,25 +67,25 @@ export function remedyFor(state: NotRunning): Remedy {
 /** Says that the gateway does not run, and why, with the button that helps. Does not wait for the person. */
 export function complain(state: NotRunning): void {
   const message = `MCP LSP Gateway is not running: ${whyNot(state)}`;
-  const remedy = remedyFor(state);
-  const log: Remedy = { title: "Show Log", command: "mcpLspGateway.showLog" };
+  const action = recoveryActionFor(state);
+  const log: ButtonAction = { title: "Show Log", command: "mcpLspGateway.showLog" };
   if (state.kind === "failed") {
-    void offer(vscode.window.showErrorMessage(message, remedy.title, log.title), remedy, log);
+    void offer(vscode.window.showErrorMessage(message, action.title, log.title), action, log);
   } else {
-    void offer(vscode.window.showWarningMessage(message, remedy.title), remedy);
+    void offer(vscode.window.showWarningMessage(message, action.title), action);
   }
 }
 
-/** Runs the remedy whose title was chosen from a message. */
-export async function offer(answer: Thenable<string | undefined>, ...remedies: readonly Remedy[]): Promise<void> {
+/** Runs the action whose title was chosen from a message. */
+export async function offer(answer: Thenable<string | undefined>, ...actions: readonly ButtonAction[]): Promise<void> {
   const chosen = await answer;
-  const remedy = remedies.find(({ title }) => title === chosen);
-  if (remedy !== undefined) {
-    await apply(remedy);
+  const action = actions.find(({ title }) => title === chosen);
+  if (action !== undefined) {
+    await apply(action);
   }
 }
 
-export async function apply({ command, arguments: given = [] }: Remedy): Promise<void> {
+export async function apply({ command, arguments: given = [] }: ButtonAction): Promise<void> {
   await vscode.commands.executeCommand(command, ...given);
 }
 
