@@ -9,12 +9,12 @@ import { withoutHome } from "./check/check-report.ts";
 import { complain, whyNot } from "./check/recovery-actions.ts";
 import { clock } from "./clock.ts";
 import { Consents } from "./gateway/consents.ts";
+import { DesiredStateReader } from "./gateway/desired-state.ts";
 import { type InstalledExtension, installationId, watchInstallation } from "./gateway/installation.ts";
 import { Lifecycle, type State } from "./gateway/lifecycle.ts";
 import { Log, nameOf } from "./gateway/log.ts";
 import { Pause } from "./gateway/pause.ts";
 import { Ports } from "./gateway/ports.ts";
-import { TargetReader } from "./gateway/target.ts";
 import { Tokens, workspaceIdentity } from "./gateway/tokens.ts";
 import { Analysis } from "./language/analysis.ts";
 import { Changes } from "./language/changes.ts";
@@ -96,7 +96,7 @@ export function activate(context: vscode.ExtensionContext): void {
   const ports = new Ports(join(installed.storage, "ports"), workspace);
   let isInstalled = true;
   const tokens = new Once(async () => new Tokens(secrets, await installationId(installed), workspace));
-  const target = new TargetReader({
+  const desiredState = new DesiredStateReader({
     version,
     workspace,
     log,
@@ -111,7 +111,7 @@ export function activate(context: vscode.ExtensionContext): void {
     endedSessions: () => workspaceState.get<string[]>(ENDED_SESSIONS, []),
   });
   const lifecycle = new Lifecycle({
-    target: () => target.read(),
+    desiredState: () => desiredState.read(),
     start: async ({ wish, ...options }) => {
       const { candidates, last } = await ports.find(wish);
       const native = loadAddon(installed.folder);

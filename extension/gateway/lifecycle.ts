@@ -27,19 +27,19 @@ export interface Endpoint {
 }
 
 /** What a gateway is to be like. Which ports are tried for the wish is found out when it starts. */
-export type Wanted = Omit<GatewayOptions, "ports"> & { readonly wish: Wish };
+export type DesiredOptions = Omit<GatewayOptions, "ports"> & { readonly wish: Wish };
 
-/** What ought to be: a running gateway like this, or none. */
-export type Target = Wanted | "untrusted" | "disabled" | "paused" | "uninstalled";
+/** The desired state: a running gateway like this, or none. */
+export type DesiredState = DesiredOptions | "untrusted" | "disabled" | "paused" | "uninstalled";
 
 export interface Parts {
   /** Reads settings, folders, secrets and trust as they are now. A failure is a sentence for the person. */
-  target(): Promise<Target>;
-  start(options: Wanted): Promise<Started>;
+  desiredState(): Promise<DesiredState>;
+  start(options: DesiredOptions): Promise<Started>;
   /** Called with each state that differs from the one before. */
   show(state: State): void;
   /** Called whenever a gateway has taken options, and when there is none any more. */
-  inForce(options: Wanted | undefined): void;
+  inForce(options: DesiredOptions | undefined): void;
   error(message: string): void;
 }
 
@@ -50,11 +50,11 @@ export interface Started {
 }
 
 interface Running extends Started {
-  options: Wanted;
+  options: DesiredOptions;
 }
 
 /**
- * Brings the gateway to where it ought to be. Every change of settings, folders, tokens and trust ends in `update`, which
+ * Brings the gateway to its desired state. Every change of settings, folders, tokens and trust ends in `update`, which
  * looks at everything anew; there is never more than one start, stop or configuration under way.
  */
 export class Lifecycle {
@@ -138,21 +138,21 @@ export class Lifecycle {
     if (this.#ended) {
       return;
     }
-    const target = await this.#parts.target();
-    if (typeof target === "string") {
+    const desired = await this.#parts.desiredState();
+    if (typeof desired === "string") {
       await this.#stop();
-      this.#show({ kind: target });
+      this.#show({ kind: desired });
       return;
     }
-    if (this.#running !== undefined && takesAnother(this.#running.options, target)) {
+    if (this.#running !== undefined && takesAnother(this.#running.options, desired)) {
       await this.#stop();
     }
-    if (this.#running !== undefined && !sameConfiguration(this.#running.options, target)) {
+    if (this.#running !== undefined && !sameConfiguration(this.#running.options, desired)) {
       try {
         const { gateway } = this.#running;
-        await gateway.configure({ ...target, ports: [gateway.port] });
-        this.#running.options = target;
-        this.#parts.inForce(target);
+        await gateway.configure({ ...desired, ports: [gateway.port] });
+        this.#running.options = desired;
+        this.#parts.inForce(desired);
       } catch (error) {
         // It may still let old tokens in and read old folders, so it has to go.
         this.#parts.error(`The gateway did not take the new configuration and is started anew: ${sentence(error)}`);
@@ -161,11 +161,11 @@ export class Lifecycle {
     }
     if (this.#running === undefined) {
       this.#show({ kind: "starting" });
-      this.#running = { ...(await this.#parts.start(target)), options: target };
-      this.#parts.inForce(target);
+      this.#running = { ...(await this.#parts.start(desired)), options: desired };
+      this.#parts.inForce(desired);
     }
     const { gateway, lost } = this.#running;
-    this.#show({ kind: "running", port: gateway.port, wished: target.wish.port, lost });
+    this.#show({ kind: "running", port: gateway.port, wished: desired.wish.port, lost });
   }
 
   async #stop(): Promise<void> {
@@ -192,7 +192,7 @@ export class Lifecycle {
 }
 
 /** Whether the change is one that a running gateway cannot follow. */
-function takesAnother(current: Wanted, next: Wanted): boolean {
+function takesAnother(current: DesiredOptions, next: DesiredOptions): boolean {
   return (
     current.wish.port !== next.wish.port ||
     current.wish.ofWorkspace !== next.wish.ofWorkspace ||
@@ -202,11 +202,11 @@ function takesAnother(current: Wanted, next: Wanted): boolean {
 }
 
 /** Whether a running gateway has nothing to learn from `next`: the other options matter at its start only. */
-function sameConfiguration(current: Wanted, next: Wanted): boolean {
+function sameConfiguration(current: DesiredOptions, next: DesiredOptions): boolean {
   return JSON.stringify(changeable(current)) === JSON.stringify(changeable(next));
 }
 
-function changeable(options: Wanted): unknown {
+function changeable(options: DesiredOptions): unknown {
   const { roots, ignore, tokens, allowedOrigins, protocolFallback, logLevel } = options;
   const { maxItemsPerPage, maxResponseBytes, requestTimeoutMs } = options;
   return [

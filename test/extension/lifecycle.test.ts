@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { beforeEach, test } from "node:test";
-import { Lifecycle, type State, type Target, type Wanted } from "../../extension/gateway/lifecycle.ts";
+import { type DesiredOptions, type DesiredState, Lifecycle, type State } from "../../extension/gateway/lifecycle.ts";
 import type { Gateway } from "../../extension/native.d.ts";
 
-const OPTIONS: Wanted = {
+const OPTIONS: DesiredOptions = {
   version: "1.0.0",
   roots: ["/w"],
   tokens: ["a"],
@@ -23,7 +23,7 @@ const OPTIONS: Wanted = {
 
 /** What happened to gateways, in order. */
 let events: string[];
-let target: Target | Error;
+let desired: DesiredState | Error;
 let states: State[];
 /** The tokens that were in force, one after the other; `undefined` while there is no gateway. */
 let inForce: (string | undefined)[];
@@ -38,17 +38,17 @@ beforeEach(() => {
   events = [];
   states = [];
   inForce = [];
-  target = OPTIONS;
+  desired = OPTIONS;
   startFails = undefined;
   configureFails = undefined;
   lost = undefined;
   let started = 0;
   lifecycle = new Lifecycle({
-    target: async () => {
-      if (target instanceof Error) {
-        throw target;
+    desiredState: async () => {
+      if (desired instanceof Error) {
+        throw desired;
       }
-      return target;
+      return desired;
     },
     start: async (options) => {
       if (startFails !== undefined) {
@@ -91,9 +91,9 @@ test("an update starts the gateway and shows its port", async () => {
 
 test("changed tokens, roots and limits are configured, and nothing is restarted", async () => {
   await lifecycle.update();
-  target = { ...OPTIONS, tokens: ["b"] };
+  desired = { ...OPTIONS, tokens: ["b"] };
   await lifecycle.update();
-  target = { ...OPTIONS, tokens: ["b"], roots: ["/w", "/v"] };
+  desired = { ...OPTIONS, tokens: ["b"], roots: ["/w", "/v"] };
   await lifecycle.update();
 
   assert.deepEqual(events, ["start 1 a", "configure 1 b", "configure 1 b"]);
@@ -101,7 +101,7 @@ test("changed tokens, roots and limits are configured, and nothing is restarted"
 
 test("a switch to the fallback is configured, and nothing is restarted", async () => {
   await lifecycle.update();
-  target = { ...OPTIONS, protocolFallback: true };
+  desired = { ...OPTIONS, protocolFallback: true };
   await lifecycle.update();
 
   assert.deepEqual(events, ["start 1 a", "configure 1 a"]);
@@ -111,13 +111,13 @@ test("the endpoint is that of the running gateway with its newest token, and who
   assert.equal(lifecycle.endpoint, undefined);
   await lifecycle.update();
   assert.deepEqual(lifecycle.endpoint, { url: "http://127.0.0.1:40000/mcp", token: "a" });
-  target = { ...OPTIONS, tokens: ["b"] };
+  desired = { ...OPTIONS, tokens: ["b"] };
   await lifecycle.update();
   assert.deepEqual(lifecycle.endpoint, { url: "http://127.0.0.1:40000/mcp", token: "b" });
-  target = "paused";
+  desired = "paused";
   await lifecycle.update();
   assert.equal(lifecycle.endpoint, undefined);
-  target = OPTIONS;
+  desired = OPTIONS;
   await lifecycle.update();
 
   assert.deepEqual(inForce, ["a", "b", undefined, "a"]);
@@ -125,7 +125,7 @@ test("the endpoint is that of the running gateway with its newest token, and who
 
 test("an update that changes nothing does nothing", async () => {
   await lifecycle.update();
-  target = { ...OPTIONS, rootsEpoch: 2, endedSessions: ["x"] };
+  desired = { ...OPTIONS, rootsEpoch: 2, endedSessions: ["x"] };
   await lifecycle.update();
 
   assert.deepEqual(events, ["start 1 a"]);
@@ -134,7 +134,7 @@ test("an update that changes nothing does nothing", async () => {
 
 test("another wished port restarts the gateway", async () => {
   await lifecycle.update();
-  target = { ...OPTIONS, wish: { port: 41_000, ofWorkspace: false } };
+  desired = { ...OPTIONS, wish: { port: 41_000, ofWorkspace: false } };
   await lifecycle.update();
 
   assert.deepEqual(events, ["start 1 a", "stop 1", "start 2 a"]);
@@ -143,7 +143,7 @@ test("another wished port restarts the gateway", async () => {
 
 test("a port that the workspace's own settings begin to name restarts the gateway, as it comes first then", async () => {
   await lifecycle.update();
-  target = { ...OPTIONS, wish: { port: 40_000, ofWorkspace: true } };
+  desired = { ...OPTIONS, wish: { port: 40_000, ofWorkspace: true } };
   await lifecycle.update();
 
   assert.deepEqual(events, ["start 1 a", "stop 1", "start 2 a"]);
@@ -152,7 +152,7 @@ test("a port that the workspace's own settings begin to name restarts the gatewa
 test("the port that the workspace had last and could not have is shown as long as the gateway runs", async () => {
   lost = 39_500;
   await lifecycle.update();
-  target = { ...OPTIONS, tokens: ["b"] };
+  desired = { ...OPTIONS, tokens: ["b"] };
   await lifecycle.update();
 
   assert.deepEqual(states, [{ kind: "running", port: 40_000, wished: 40_000, lost: 39_500 }]);
@@ -160,20 +160,20 @@ test("the port that the workspace had last and could not have is shown as long a
 
 test("another session key restarts the gateway", async () => {
   await lifecycle.update();
-  target = { ...OPTIONS, tokens: ["b"], sessionKey: "l" };
+  desired = { ...OPTIONS, tokens: ["b"], sessionKey: "l" };
   await lifecycle.update();
 
   assert.deepEqual(events, ["start 1 a", "stop 1", "start 2 b"]);
 });
 
 for (const kind of ["untrusted", "disabled", "paused", "uninstalled"] as const) {
-  test(`no gateway is started, and a running one is stopped, while the target is "${kind}"`, async () => {
-    target = kind;
+  test(`no gateway is started, and a running one is stopped, while the desired state is "${kind}"`, async () => {
+    desired = kind;
     await lifecycle.update();
     assert.deepEqual(events, []);
-    target = OPTIONS;
+    desired = OPTIONS;
     await lifecycle.update();
-    target = kind;
+    desired = kind;
     await lifecycle.update();
 
     assert.deepEqual(events, ["start 1 a", "stop 1"]);
@@ -193,7 +193,7 @@ test("a failed start shows its reason, and the next update tries again", async (
 
 test("a gateway whose settings can no longer be read is stopped", async () => {
   await lifecycle.update();
-  target = new Error("the token could not be read.");
+  desired = new Error("the token could not be read.");
   await lifecycle.update();
 
   assert.deepEqual(events, ["start 1 a", "stop 1"]);
@@ -202,7 +202,7 @@ test("a gateway whose settings can no longer be read is stopped", async () => {
 
 test("a gateway that does not take its new tokens is replaced, as it would let old ones in", async () => {
   await lifecycle.update();
-  target = { ...OPTIONS, tokens: ["b"] };
+  desired = { ...OPTIONS, tokens: ["b"] };
   configureFails = "broken";
   await lifecycle.update();
 
@@ -214,9 +214,9 @@ test("a gateway that does not take its new tokens is replaced, as it would let o
 
 test("changes that come while another is being put in effect are in effect when their update resolves", async () => {
   const first = lifecycle.update();
-  target = { ...OPTIONS, tokens: ["b"] };
+  desired = { ...OPTIONS, tokens: ["b"] };
   const second = lifecycle.update();
-  target = { ...OPTIONS, tokens: ["c"] };
+  desired = { ...OPTIONS, tokens: ["c"] };
   await Promise.all([first, second, lifecycle.update()]);
 
   assert.match(events.at(-1) ?? "", / c$/);

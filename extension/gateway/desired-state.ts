@@ -4,7 +4,7 @@ import type { Changes } from "../language/changes.ts";
 import type { Editor } from "../language/editor.ts";
 import type { WarmUp } from "../language/warm-up.ts";
 import type { Consents } from "./consents.ts";
-import type { Target } from "./lifecycle.ts";
+import type { DesiredState } from "./lifecycle.ts";
 import { type Log, nameOf } from "./log.ts";
 import { admitRoots } from "./roots.ts";
 import { readSettings } from "./settings.ts";
@@ -28,8 +28,8 @@ export interface Parts {
   tokens(): Promise<Tokens>;
 }
 
-/** Reads what the gateway ought to be from trust, settings, folders and secrets. */
-export class TargetReader {
+/** Reads the desired state of the gateway from trust, settings, folders and secrets. */
+export class DesiredStateReader {
   readonly #parts: Parts;
   #problems: readonly string[] = [];
 
@@ -37,7 +37,7 @@ export class TargetReader {
     this.#parts = parts;
   }
 
-  async read(): Promise<Target> {
+  async read(): Promise<DesiredState> {
     const { version, workspace, log, consents, changes, editor, warmUp } = this.#parts;
     const { settings, problems } = readSettings(vscode.workspace.getConfiguration("mcpLspGateway"), this.#parts.isGlob);
     log.level = settings.logLevel;
