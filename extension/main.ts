@@ -28,8 +28,8 @@ import { TypeScriptAdapter } from "./language/typescript.ts";
 import { WarmUp } from "./language/warm-up.ts";
 import { ActivityView } from "./ui/activity-view.ts";
 import { registerCommands } from "./ui/commands.ts";
-import { ServerDefinitions } from "./ui/definitions.ts";
 import { HeldBack } from "./ui/held-back.ts";
+import { McpProvider } from "./ui/mcp-provider.ts";
 import { Status } from "./ui/status.ts";
 import { statusModel } from "./ui/status-model.ts";
 
@@ -142,11 +142,11 @@ export function activate(context: vscode.ExtensionContext): void {
       roots = options?.roots ?? [];
       status.roots(roots.map((root) => withoutHome(root, homedir())));
       activityView.changed();
-      definitions.update();
+      mcpProvider.update();
     },
     error: (message) => log.error(message),
   });
-  const definitions = new ServerDefinitions({ version, endpoint: () => lifecycle.endpoint });
+  const mcpProvider = new McpProvider({ version, endpoint: () => lifecycle.endpoint });
   const check = new Check({
     version,
     state: () => lifecycle.state,
@@ -177,7 +177,7 @@ export function activate(context: vscode.ExtensionContext): void {
     changes,
     check,
     activityView,
-    definitions.register(),
+    mcpProvider.register(),
     registerCommands({ lifecycle, channel, tokens: () => tokens.get(), pause, check }),
     vscode.workspace.onDidGrantWorkspaceTrust(update),
     vscode.workspace.onDidChangeWorkspaceFolders(() => {

@@ -14,7 +14,7 @@ export interface Parts {
  * Makes the gateway known to the editor's own agent, which needs no configuration then. The token is told only when the
  * editor starts the server, and not to whoever may list the definitions.
  */
-export class ServerDefinitions implements vscode.McpServerDefinitionProvider<vscode.McpHttpServerDefinition> {
+export class McpProvider implements vscode.McpServerDefinitionProvider<vscode.McpHttpServerDefinition> {
   readonly #parts: Parts;
   readonly #changed = new vscode.EventEmitter<void>();
   readonly onDidChangeMcpServerDefinitions = this.#changed.event;
