@@ -19,8 +19,8 @@ import {
 import { clock } from "../clock.ts";
 import type { Answer } from "../native.d.ts";
 import { type Analysis, NO_SIGN_MS } from "./analysis.ts";
-import { type DeclaredLanguage, declaredLanguages } from "./declarations.ts";
 import { type DocumentHost, type Documents, NotInStep } from "./documents.ts";
+import { type ContributedLanguage, contributedLanguages } from "./language-contributions.ts";
 import type { Languages } from "./languages.ts";
 import { isShown, type MomentaryTabs } from "./tabs.ts";
 
@@ -79,7 +79,7 @@ export class Editor {
   /** Whether a document may be shown in a tab for the sake of its diagnostics. */
   mayOpenTabs = false;
   readonly #parts: Parts;
-  #languages: ReadonlyMap<string, DeclaredLanguage> | undefined;
+  #languages: ReadonlyMap<string, ContributedLanguage> | undefined;
   /** The ids of the languages for which something was found. */
   readonly #answering = new Set<string>();
 
@@ -220,8 +220,8 @@ export class Editor {
    * is no provider, and this is what it lets us know about who could have answered. It brings the colours of many languages
    * itself, and those extensions answer nothing.
    */
-  #language(id: string): Pick<DeclaredLanguage, "name" | "isServed"> {
-    this.#languages ??= declaredLanguages(vscode.extensions.all);
+  #language(id: string): Pick<ContributedLanguage, "name" | "isServed"> {
+    this.#languages ??= contributedLanguages(vscode.extensions.all);
     return this.#languages.get(id) ?? { name: id, isServed: false };
   }
 }

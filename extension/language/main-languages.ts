@@ -1,4 +1,4 @@
-import type { DeclaredLanguage } from "./declarations.ts";
+import type { ContributedLanguage } from "./language-contributions.ts";
 
 /** More servers than these are not started for a workspace. */
 export const MOST_LANGUAGES = 5;
@@ -23,12 +23,12 @@ const DATA_AND_PROSE: ReadonlySet<string> = new Set([
 ]);
 
 /** Whether something may have to load the workspace before it can answer for this language. */
-export function isMainLanguage({ id, isServed }: DeclaredLanguage): boolean {
+export function isMainLanguage({ id, isServed }: ContributedLanguage): boolean {
   return isServed && !DATA_AND_PROSE.has(id) && !id.startsWith("git-");
 }
 
 /** A glob pattern for the files of these languages; undefined if they have none. */
-export function filesOf(languages: readonly DeclaredLanguage[]): string | undefined {
+export function filesOf(languages: readonly ContributedLanguage[]): string | undefined {
   const patterns = languages.flatMap(({ extensions, filenames }) => [
     ...[...extensions].map((extension) => `**/*${extension}`),
     ...[...filenames].map((filename) => `**/${filename}`),
@@ -46,7 +46,7 @@ const PLAIN = /^\*\*\/\*?[\w.+#~ -]+$/;
  */
 export function mainFiles(
   files: readonly WorkspaceFile[],
-  languages: readonly DeclaredLanguage[],
+  languages: readonly ContributedLanguage[],
 ): ReadonlyMap<string, readonly WorkspaceFile[]> {
   const found = new Map<string, WorkspaceFile[]>();
   for (const file of files) {
@@ -68,7 +68,7 @@ export function mainFiles(
   );
 }
 
-function languageOf({ path }: WorkspaceFile, languages: readonly DeclaredLanguage[]): string | undefined {
+function languageOf({ path }: WorkspaceFile, languages: readonly ContributedLanguage[]): string | undefined {
   const name = path.slice(path.lastIndexOf("/") + 1);
   let language = languages.find(({ filenames }) => filenames.has(name));
   // From the longest ending on: `.blade.php` is not `.php`.

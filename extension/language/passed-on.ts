@@ -1,6 +1,6 @@
 import type { Clock } from "../clock.ts";
 import type { SeenFile } from "../native.d.ts";
-import { type InstalledExtension, isBuiltin, servedLanguages } from "./declarations.ts";
+import { type InstalledExtension, isBuiltin, servedLanguages } from "./language-contributions.ts";
 
 /** The clients of most language servers gather what the editor has seen on disk until nothing more comes for 250 ms. */
 export const MOST_CLIENTS_MS = 300;

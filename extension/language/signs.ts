@@ -1,6 +1,6 @@
 import * as vscode from "vscode";
 import { AT_ONCE_MS, type Clock, pause, within } from "../clock.ts";
-import { servedLanguages } from "./declarations.ts";
+import { servedLanguages } from "./language-contributions.ts";
 import { type ClientLike, type Manner, type Sign, Work } from "./work.ts";
 
 /** How long an extension may take to start. */
@@ -131,7 +131,7 @@ export class Signs {
     return signs.has("loading") ? "loading" : signs.size === 1 ? [...signs][0] : undefined;
   }
 
-  /** What an extension that declares the language says through the interface that is ours. */
+  /** What an extension that contributes the language says through the interface that is ours. */
   #offered(document: vscode.TextDocument): Promise<Sign> {
     for (const extension of vscode.extensions.all) {
       const gateway = extension.isActive ? field(extension.exports, "gateway") : undefined;

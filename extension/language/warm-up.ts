@@ -2,8 +2,8 @@ import { realpath, stat } from "node:fs/promises";
 import { join } from "node:path";
 import * as vscode from "vscode";
 import type { MainDocument } from "../boundary/rows.ts";
-import { type DeclaredLanguage, declaredLanguages } from "./declarations.ts";
 import type { Documents } from "./documents.ts";
+import { type ContributedLanguage, contributedLanguages } from "./language-contributions.ts";
 import type { Languages } from "./languages.ts";
 import { filesOf, isMainLanguage, MOST_LANGUAGES, mainFiles, type WorkspaceFile } from "./main-languages.ts";
 
@@ -90,7 +90,7 @@ export class WarmUp {
 
   async #warmUp(round: number): Promise<void> {
     const { languages, show } = this.#parts;
-    const names = declaredLanguages(vscode.extensions.all);
+    const names = contributedLanguages(vscode.extensions.all);
     const waiting = new Set<string>();
     const tell = (): void => {
       if (round === this.#round) {
@@ -178,6 +178,6 @@ function openDocuments(): string[][] {
   return [...open.values()].slice(0, MOST_LANGUAGES).map((uri) => [uri]);
 }
 
-function mainLanguages(): DeclaredLanguage[] {
-  return [...declaredLanguages(vscode.extensions.all).values()].filter(isMainLanguage);
+function mainLanguages(): ContributedLanguage[] {
+  return [...contributedLanguages(vscode.extensions.all).values()].filter(isMainLanguage);
 }

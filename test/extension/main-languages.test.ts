@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { DeclaredLanguage } from "../../extension/language/declarations.ts";
+import type { ContributedLanguage } from "../../extension/language/language-contributions.ts";
 import {
   filesOf,
   isMainLanguage,
@@ -16,11 +16,11 @@ function language(id: string, extensions: readonly string[] = [`.${id}`], filena
     extensions: new Set(extensions),
     filenames: new Set(filenames),
     isServed: true,
-  } satisfies DeclaredLanguage;
+  } satisfies ContributedLanguage;
 }
 
 /** The chosen paths by language. */
-function chosen(paths: readonly string[], ...languages: readonly DeclaredLanguage[]): Record<string, string[]> {
+function chosen(paths: readonly string[], ...languages: readonly ContributedLanguage[]): Record<string, string[]> {
   const files = mainFiles(
     paths.map((path) => ({ uri: `file:///w/${path}`, path })),
     languages,

@@ -43,7 +43,7 @@ export const editor = {
   manifests: [] as object[],
   /** Further installed extensions, as VS Code gives them out. */
   installed: [] as { readonly id: string; readonly isActive: boolean; readonly packageJSON: object }[],
-  /** The languages that installed extensions declare. */
+  /** The languages that installed extensions contribute. */
   languages: [] as string[],
   /** The folders of the workspace. */
   folders: [] as string[],

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { declaredLanguages } from "../../extension/language/declarations.ts";
+import { contributedLanguages } from "../../extension/language/language-contributions.ts";
 
 function languages(...manifests: unknown[]) {
-  return declaredLanguages(manifests.map((packageJSON) => ({ packageJSON })));
+  return contributedLanguages(manifests.map((packageJSON) => ({ packageJSON })));
 }
 
-test("what several extensions declare of a language is one, and its first name counts", () => {
+test("what several extensions contribute of a language is one, and its first name counts", () => {
   const found = languages(
     { contributes: { languages: [{ id: "c", aliases: ["C", "c"], extensions: [".c"] }] } },
     {
@@ -24,16 +24,16 @@ test("what several extensions declare of a language is one, and its first name c
   );
 });
 
-test("a language is served if an extension with code declares it or starts for it", () => {
+test("a language is served if an extension with code contributes it or starts for it", () => {
   const found = languages(
-    { contributes: { languages: [{ id: "coloured" }, { id: "started" }, { id: "declared" }] } },
+    { contributes: { languages: [{ id: "coloured" }, { id: "started" }, { id: "contributed" }] } },
     { activationEvents: ["onLanguage:coloured"] },
     { main: "main.js", activationEvents: ["*", "onLanguage", "onLanguage:started", "onCommand:x"] },
-    { browser: "web.js", contributes: { languages: [{ id: "declared" }] } },
+    { browser: "web.js", contributes: { languages: [{ id: "contributed" }] } },
   );
   assert.deepEqual(
     [...found.values()].filter(({ isServed }) => isServed).map(({ id }) => id),
-    ["started", "declared"],
+    ["started", "contributed"],
   );
 });
 

@@ -1,7 +1,7 @@
-// What the installed extensions say of languages in their manifests. Anybody may have written those.
+// What the installed extensions contribute of languages in their manifests. Anybody may have written those.
 
-/** A language of which an installed extension has declared that there is such a one. */
-export interface DeclaredLanguage {
+/** A language that an installed extension contributes. */
+export interface ContributedLanguage {
   /** The editor's id of it. */
   readonly id: string;
   /** What people call it. */
@@ -19,22 +19,24 @@ export interface InstalledExtension {
 }
 
 /** The languages of all these extensions, each once, by their ids. */
-export function declaredLanguages(extensions: readonly InstalledExtension[]): ReadonlyMap<string, DeclaredLanguage> {
+export function contributedLanguages(
+  extensions: readonly InstalledExtension[],
+): ReadonlyMap<string, ContributedLanguage> {
   const languages = new Map<string, { name: string; extensions: Set<string>; filenames: Set<string> }>();
   const served = new Set<string>();
   for (const { packageJSON } of extensions) {
-    for (const declared of list(field(field(packageJSON, "contributes"), "languages"))) {
-      const id = field(declared, "id");
+    for (const contributed of list(field(field(packageJSON, "contributes"), "languages"))) {
+      const id = field(contributed, "id");
       if (typeof id !== "string") {
         continue;
       }
-      const [alias] = texts(field(declared, "aliases"));
+      const [alias] = texts(field(contributed, "aliases"));
       const language = languages.get(id) ?? { name: alias ?? id, extensions: new Set(), filenames: new Set() };
       languages.set(id, language);
-      for (const extension of texts(field(declared, "extensions"))) {
+      for (const extension of texts(field(contributed, "extensions"))) {
         language.extensions.add(extension);
       }
-      for (const filename of texts(field(declared, "filenames"))) {
+      for (const filename of texts(field(contributed, "filenames"))) {
         language.filenames.add(filename);
       }
     }
@@ -51,11 +53,13 @@ export function servedLanguages(packageJSON: unknown): ReadonlySet<string> {
   if (!hasCode) {
     return new Set();
   }
-  const declared = list(field(field(packageJSON, "contributes"), "languages")).map((language) => field(language, "id"));
+  const contributed = list(field(field(packageJSON, "contributes"), "languages")).map((language) =>
+    field(language, "id"),
+  );
   const started = texts(field(packageJSON, "activationEvents"))
     .filter((event) => event.startsWith(ON_LANGUAGE))
     .map((event) => event.slice(ON_LANGUAGE.length));
-  return new Set([...texts(declared), ...started]);
+  return new Set([...texts(contributed), ...started]);
 }
 
 /** Whether the extension comes with VS Code, which marks those. */
