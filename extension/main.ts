@@ -28,8 +28,8 @@ import { TypeScriptAdapter } from "./language/typescript.ts";
 import { WarmUp } from "./language/warm-up.ts";
 import { ActivityView } from "./ui/activity-view.ts";
 import { registerCommands } from "./ui/commands.ts";
-import { HeldBack } from "./ui/held-back.ts";
 import { McpProvider } from "./ui/mcp-provider.ts";
+import { RestrictedMode } from "./ui/restricted-mode.ts";
 import { Status } from "./ui/status.ts";
 import { statusModel } from "./ui/status-model.ts";
 
@@ -74,7 +74,7 @@ export function activate(context: vscode.ExtensionContext): void {
       activityView.changed();
     },
   });
-  const heldBack = new HeldBack();
+  const restrictedMode = new RestrictedMode();
   const editor = new Editor({
     documents,
     analysis,
@@ -83,7 +83,7 @@ export function activate(context: vscode.ExtensionContext): void {
     published: () => changes.published(),
     mainDocuments: () => warmUp.mainDocuments(),
     sessionsEnded: (ids) => void workspaceState.update(ENDED_SESSIONS, ids),
-    unserved: (language) => heldBack.unserved(language),
+    unserved: (language) => restrictedMode.unserved(language),
   });
   const consents = new Consents(workspaceState, () => void lifecycle.update());
   const installed: InstalledExtension = {

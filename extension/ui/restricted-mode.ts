@@ -5,7 +5,7 @@ import { offer, RELOAD } from "../check/recovery-actions.ts";
  * What Restricted Mode keeps back. When a folder is trusted, the editor starts some extensions of languages at once, and
  * others, TypeScript's in a browser among them, not before the window is loaded again; it tells nobody which.
  */
-export class HeldBack {
+export class RestrictedMode {
   #mayBe = !vscode.workspace.isTrusted;
 
   /** To be called when nothing in the editor could have answered for a language. Tells the person once, if this may be why. */
