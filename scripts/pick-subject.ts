@@ -52,8 +52,8 @@ const DECLARATIONS: readonly { readonly extensions: readonly string[]; readonly 
 const NOT_SOURCES = new Set(["node_modules", "dist", "out", "build", "target", "coverage", "vendor", "__pycache__"]);
 
 /** More files than this say nothing new about what a good example is. */
-const MOST_FILES = 400;
-const MOST_BYTES = 512 * 1024;
+const MAX_FILES = 400;
+const MAX_BYTES = 512 * 1024;
 
 /**
  * The declared name, no plain word if there is another, that the text of the folder mentions most, among the languages that this editor surely knows if the
@@ -88,17 +88,17 @@ export function pickSubject(folder: string): Subject {
 function sourceFiles(folder: string, extensions: readonly string[]): string[] {
   const files: string[] = [];
   const folders = [folder];
-  for (let next = folders.shift(); next !== undefined && files.length < MOST_FILES; next = folders.shift()) {
+  for (let next = folders.shift(); next !== undefined && files.length < MAX_FILES; next = folders.shift()) {
     for (const entry of readdirSync(next, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1))) {
       const path = join(next, entry.name);
       if (entry.isDirectory() && !entry.name.startsWith(".") && !NOT_SOURCES.has(entry.name)) {
         folders.push(path);
-      } else if (entry.isFile() && extensions.includes(extname(entry.name)) && statSync(path).size <= MOST_BYTES) {
+      } else if (entry.isFile() && extensions.includes(extname(entry.name)) && statSync(path).size <= MAX_BYTES) {
         files.push(path);
       }
     }
   }
-  return files.slice(0, MOST_FILES);
+  return files.slice(0, MAX_FILES);
 }
 
 function countWords(texts: ReadonlyMap<string, string>): Map<string, number> {

@@ -41,7 +41,7 @@ const startFolder = (process.env["npm_lifecycle_event"] === "replay" && process.
 const LONGEST_DELAY = 0x7fff_ffff;
 
 /** Larger documents VS Code does not hand to extensions. */
-const MOST_BYTES = 50 * 1024 * 1024;
+const MAX_BYTES = 50 * 1024 * 1024;
 
 /** How long the gateway may take to stop. */
 const GOODBYE = 1_000;
@@ -178,7 +178,7 @@ async function bytesOf(path: string): Promise<Buffer | undefined> {
 }
 
 function isReadable(file: Stats): boolean {
-  return file.isFile() && file.size <= MOST_BYTES;
+  return file.isFile() && file.size <= MAX_BYTES;
 }
 
 /** How many bytes VS Code looks at to tell a binary file. */

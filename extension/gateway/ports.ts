@@ -6,9 +6,9 @@ const FIRST_PORT = 1024;
 const LAST_PORT = 65535;
 
 /** Two windows on the same folder have two ports, and some program may have had the one before. */
-const MOST_PORTS = 4;
+const MAX_PORTS = 4;
 /** Workspaces that are remembered, those that were open last. */
-const MOST_WORKSPACES = 64;
+const MAX_WORKSPACES = 64;
 
 /** The port that the settings name. */
 export interface Wish {
@@ -70,20 +70,20 @@ export class Ports {
   async keep(wish: Wish, port: number): Promise<void> {
     const kept = await this.#read(this.#workspace);
     const had = kept?.wished === wish.port ? kept.ports.filter((other) => other !== port) : [];
-    const record: KeptPorts = { wished: wish.port, ports: [port, ...had].slice(0, MOST_PORTS) };
+    const record: KeptPorts = { wished: wish.port, ports: [port, ...had].slice(0, MAX_PORTS) };
     const file = join(this.#folder, this.#workspace);
     await mkdir(this.#folder, { recursive: true });
     // A rename, so that no window reads half of it.
     await writeFile(`${file}.${process.pid}`, JSON.stringify(record));
     await rename(`${file}.${process.pid}`, file);
     const files = await this.#files();
-    await Promise.all(files.slice(MOST_WORKSPACES).map((name) => rm(join(this.#folder, name), { force: true })));
+    await Promise.all(files.slice(MAX_WORKSPACES).map((name) => rm(join(this.#folder, name), { force: true })));
   }
 
   /** The newest first. */
   async #ofOthers(): Promise<number[]> {
     const files = (await this.#files()).filter((name) => name.endsWith(".json") && name !== this.#workspace);
-    const all = await Promise.all(files.slice(0, MOST_WORKSPACES).map((name) => this.#read(name)));
+    const all = await Promise.all(files.slice(0, MAX_WORKSPACES).map((name) => this.#read(name)));
     return all.flatMap((kept) => kept?.ports ?? []);
   }
 

@@ -26,8 +26,8 @@ export const DEFAULT_IGNORE: readonly string[] = [
 ];
 
 /** Longest list that a setting may hold, and longest text in it. */
-export const MOST_ENTRIES = 100;
-const MOST_CHARACTERS = 4096;
+export const MAX_ENTRIES = 100;
+const MAX_CHARACTERS = 4096;
 
 /** A folder that clients may read besides those of the workspace. */
 export interface AdditionalRoot {
@@ -102,18 +102,18 @@ export function readSettings(
       problems.push(`mcpLspGateway.${name} is not a list, so what it says is ignored: set it to a list of texts.`);
       return fallback.map((text, index) => ({ text, number: index + 1 }));
     }
-    if (value.length > MOST_ENTRIES) {
+    if (value.length > MAX_ENTRIES) {
       problems.push(
-        `mcpLspGateway.${name} has ${value.length} entries, so only the first ${MOST_ENTRIES} are used: shorten the list.`,
+        `mcpLspGateway.${name} has ${value.length} entries, so only the first ${MAX_ENTRIES} are used: shorten the list.`,
       );
     }
     const accepted: Entry[] = [];
-    for (const [index, entry] of value.slice(0, MOST_ENTRIES).entries()) {
+    for (const [index, entry] of value.slice(0, MAX_ENTRIES).entries()) {
       const fault =
         typeof entry !== "string"
           ? "a text"
-          : entry.length > MOST_CHARACTERS || entry.includes("\0")
-            ? `a text of at most ${MOST_CHARACTERS} printable characters`
+          : entry.length > MAX_CHARACTERS || entry.includes("\0")
+            ? `a text of at most ${MAX_CHARACTERS} printable characters`
             : check(entry);
       if (fault === undefined) {
         accepted.push({ text: entry, number: index + 1 });

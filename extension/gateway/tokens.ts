@@ -14,7 +14,7 @@ export interface Secrets {
   readonly sessionKey: string;
 }
 
-const MOST_TOKENS = 16;
+const MAX_TOKENS = 16;
 const SECRET = /^[A-Za-z0-9_-]{43}$/;
 
 /**
@@ -81,7 +81,7 @@ function parse(stored: string | undefined): Secrets | undefined {
   const complete =
     Array.isArray(tokens) &&
     tokens.length > 0 &&
-    tokens.length <= MOST_TOKENS &&
+    tokens.length <= MAX_TOKENS &&
     tokens.every((token) => typeof token === "string" && SECRET.test(token)) &&
     typeof sessionKey === "string" &&
     SECRET.test(sessionKey);

@@ -1,7 +1,7 @@
 import type { Clock } from "../clock.ts";
 
 /** How many documents are held, and for how long after their last use (D33). */
-export const MOST_HELD = 32;
+export const MAX_HELD = 32;
 export const HELD_FOR_MS = 10 * 60_000;
 
 /**
@@ -115,7 +115,7 @@ export class Documents<D extends TextDocumentLike> {
     this.#held.delete(uri);
     this.#held.set(uri, this.#host.now());
     for (const leastRecent of this.#held.keys()) {
-      if (this.#held.size <= MOST_HELD) {
+      if (this.#held.size <= MAX_HELD) {
         break;
       }
       this.#held.delete(leastRecent);

@@ -1,10 +1,10 @@
 import type { ContributedLanguage } from "./language-contributions.ts";
 
 /** More servers than these are not started for a workspace. */
-export const MOST_LANGUAGES = 5;
+export const MAX_LANGUAGES = 5;
 
 /** How many files of a language are tried, one after the other, until one can be opened. */
-export const MOST_CANDIDATES = 10;
+export const MAX_CANDIDATES = 10;
 
 /** A file of the workspace. */
 export interface WorkspaceFile {
@@ -63,8 +63,8 @@ export function mainFiles(
   const most = [...found].sort(([a, filesOfA], [b, filesOfB]) => filesOfB.length - filesOfA.length || order(a, b));
   return new Map(
     most
-      .slice(0, MOST_LANGUAGES)
-      .map(([language, all]) => [language, all.sort(byPlace).slice(0, MOST_CANDIDATES)] as const),
+      .slice(0, MAX_LANGUAGES)
+      .map(([language, all]) => [language, all.sort(byPlace).slice(0, MAX_CANDIDATES)] as const),
   );
 }
 

@@ -10,7 +10,7 @@ export const TYPESCRIPT_MS = 130;
 const TYPESCRIPT_FILE = /\.[cm]?[jt]sx?$/;
 
 /** How many files are told of at once. Of more, the server knows only that many have changed. */
-export const MOST_TOLD = 4_096;
+export const MAX_TOLD = 4_096;
 
 /** Tells of what the editor has seen on disk, once language servers have been told of it. */
 export class PassedOn {
@@ -55,7 +55,7 @@ export class PassedOn {
   }
 
   #tellOf(files: SeenFile[]): void {
-    this.#tell(files.splice(0).slice(0, MOST_TOLD));
+    this.#tell(files.splice(0).slice(0, MAX_TOLD));
   }
 
   #isOfVsCodesOnly(): boolean {

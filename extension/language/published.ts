@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 
 /** Of how many files it is remembered what was last published for them. */
-export const MOST_FILES = 20_000;
+export const MAX_FILES = 20_000;
 
 /** What of a diagnostic clients get to see, in VS Code's shape. Extensions decide what is really there. */
 export interface DiagnosticLike {
@@ -36,7 +36,7 @@ export class PublishedDiagnostics {
     const now = diagnostics.length === 0 ? undefined : digestOf(diagnostics);
     if (now === undefined) {
       this.#files.delete(uri);
-    } else if (before !== undefined || this.#files.size < MOST_FILES) {
+    } else if (before !== undefined || this.#files.size < MAX_FILES) {
       this.#files.set(uri, { digest: now, diagnostics });
     } else {
       this.#forgetful = true;

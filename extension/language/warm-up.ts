@@ -5,13 +5,13 @@ import type { MainDocument } from "../boundary/rows.ts";
 import type { Documents } from "./documents.ts";
 import { type ContributedLanguage, contributedLanguages } from "./language-contributions.ts";
 import type { Languages } from "./languages.ts";
-import { filesOf, isMainLanguage, MOST_LANGUAGES, mainFiles, type WorkspaceFile } from "./main-languages.ts";
+import { filesOf, isMainLanguage, MAX_LANGUAGES, mainFiles, type WorkspaceFile } from "./main-languages.ts";
 
 /** More files are not looked at to see what the workspace is written in. */
-const MOST_FILES = 5_000;
+const MAX_FILES = 5_000;
 
 /** A larger file would keep its language server busy instead of getting it started. */
-const MOST_BYTES = 1_000_000;
+const MAX_BYTES = 1_000_000;
 
 /** What is made by tools, or was made elsewhere. */
 const EXCLUDED =
@@ -119,7 +119,7 @@ export class WarmUp {
   async #openFirst(uris: readonly string[]): Promise<vscode.TextDocument | undefined> {
     for (const uri of uris) {
       try {
-        if ((await stat(vscode.Uri.parse(uri, true).fsPath)).size <= MOST_BYTES) {
+        if ((await stat(vscode.Uri.parse(uri, true).fsPath)).size <= MAX_BYTES) {
           return await this.#parts.documents.useInStep(uri, (document) => document);
         }
       } catch {
@@ -141,7 +141,7 @@ async function choose(): Promise<string[][]> {
   if (pattern === undefined) {
     return [];
   }
-  const uris = await vscode.workspace.findFiles(pattern, EXCLUDED, MOST_FILES);
+  const uris = await vscode.workspace.findFiles(pattern, EXCLUDED, MAX_FILES);
   const files = uris
     .filter(({ scheme }) => scheme === "file")
     .map((uri) => ({ uri: uri.toString(), path: vscode.workspace.asRelativePath(uri, false) }));
@@ -175,7 +175,7 @@ function openDocuments(): string[][] {
       open.set(languageId, uri.toString());
     }
   }
-  return [...open.values()].slice(0, MOST_LANGUAGES).map((uri) => [uri]);
+  return [...open.values()].slice(0, MAX_LANGUAGES).map((uri) => [uri]);
 }
 
 function mainLanguages(): ContributedLanguage[] {

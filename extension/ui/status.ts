@@ -9,7 +9,7 @@ const CHECK = "mcpLspGateway.checkWorkspace";
 const MENU = "mcpLspGateway.showMenu";
 
 /** More roots than this are counted and not named. */
-const MOST_ROOTS = 8;
+const MAX_ROOTS = 8;
 
 /** Shows the port, or why there is none. */
 export class Status implements vscode.Disposable {
@@ -57,14 +57,14 @@ export class Status implements vscode.Disposable {
     const tooltip = markdown();
     tooltip.appendMarkdown(`**MCP LSP Gateway** listens on \`${url}\``);
     tooltip.appendMarkdown(`${afterPort(state)}\n\n`);
-    for (const root of this.#roots.slice(0, MOST_ROOTS)) {
+    for (const root of this.#roots.slice(0, MAX_ROOTS)) {
       // A path may hold anything, so it goes in as plain text.
       tooltip.appendMarkdown("$(folder) ").appendText(root).appendMarkdown("\n\n");
     }
     if (this.#roots.length === 0) {
       tooltip.appendMarkdown("$(warning) No folder is open, so every call is refused.\n\n");
-    } else if (this.#roots.length > MOST_ROOTS) {
-      tooltip.appendMarkdown(`and ${this.#roots.length - MOST_ROOTS} more\n\n`);
+    } else if (this.#roots.length > MAX_ROOTS) {
+      tooltip.appendMarkdown(`and ${this.#roots.length - MAX_ROOTS} more\n\n`);
     }
     if (this.#warmingUp.length > 0) {
       tooltip.appendMarkdown("$(loading~spin) Warming up ").appendText(this.#warmingUp.join(", "));

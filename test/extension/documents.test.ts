@@ -3,7 +3,7 @@ import { beforeEach, test } from "node:test";
 import {
   Documents,
   HELD_FOR_MS,
-  MOST_HELD,
+  MAX_HELD,
   NotInStep,
   type TextDocumentLike,
 } from "../../extension/language/documents.ts";
@@ -286,7 +286,7 @@ test("ten minutes after its last use a document is let go", async () => {
 });
 
 test("the documents asked about last are held, and no more than the limit", async () => {
-  const uris = Array.from({ length: MOST_HELD + 1 }, (_, index) => `file:///w/${index}.ts`);
+  const uris = Array.from({ length: MAX_HELD + 1 }, (_, index) => `file:///w/${index}.ts`);
   for (const uri of uris) {
     editor.disk.set(uri, uri);
     await editor.ask(uri);

@@ -4,8 +4,8 @@ import type { ContributedLanguage } from "../../extension/language/language-cont
 import {
   filesOf,
   isMainLanguage,
-  MOST_CANDIDATES,
-  MOST_LANGUAGES,
+  MAX_CANDIDATES,
+  MAX_LANGUAGES,
   mainFiles,
 } from "../../extension/language/main-languages.ts";
 
@@ -55,7 +55,7 @@ test("the languages with most files come first, and no more than five", () => {
   const paths = ids.flatMap((id, index) => Array.from({ length: index + 1 }, (_, file) => `${file}.${id}`));
   const files = chosen([...paths, "g.g"], ...ids.map((id) => language(id)));
   assert.deepEqual(Object.keys(files), ["f", "e", "d", "c", "b"]);
-  assert.equal(MOST_LANGUAGES, 5);
+  assert.equal(MAX_LANGUAGES, 5);
   assert.deepEqual(Object.keys(chosen(["a.b", "a.a"], language("b"), language("a"))), ["a", "b"]);
 });
 
@@ -81,8 +81,8 @@ test("a shallow file is taken, by its path, and a test or a declaration only whe
 });
 
 test("no more files than can be tried are remembered", () => {
-  const paths = Array.from({ length: MOST_CANDIDATES + 5 }, (_, index) => `${String(index).padStart(2, "0")}.ts`);
-  assert.deepEqual(chosen(paths.toReversed(), language("ts")), { ts: paths.slice(0, MOST_CANDIDATES) });
+  const paths = Array.from({ length: MAX_CANDIDATES + 5 }, (_, index) => `${String(index).padStart(2, "0")}.ts`);
+  assert.deepEqual(chosen(paths.toReversed(), language("ts")), { ts: paths.slice(0, MAX_CANDIDATES) });
 });
 
 test("a file belongs to the language that names it, then to the one with the longest ending", () => {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { beforeEach, test } from "node:test";
-import { MOST_TOLD, PassedOn } from "../../extension/language/passed-on.ts";
+import { MAX_TOLD, PassedOn } from "../../extension/language/passed-on.ts";
 import { FakeClock } from "./fake-clock.ts";
 
 const TYPESCRIPT_BUILTIN = { packageJSON: { isBuiltin: true, main: "m", activationEvents: ["onLanguage:typescript"] } };
@@ -61,7 +61,7 @@ test("where another extension serves them as well, they are told of as all other
 });
 
 test("of very many files that are seen together, only the first are told of", async () => {
-  await seen(...Array.from({ length: MOST_TOLD + 10 }, (_, index): [number, string] => [0, `/w/${index}.py`]));
+  await seen(...Array.from({ length: MAX_TOLD + 10 }, (_, index): [number, string] => [0, `/w/${index}.py`]));
   assert.deepEqual(
     told.map(([at, ...paths]) => [at, paths.length, paths.at(-1)]),
     [[300, 4_096, "/w/4095.py"]],

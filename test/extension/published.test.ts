@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { beforeEach, test } from "node:test";
-import { type DiagnosticLike, MOST_FILES, PublishedDiagnostics } from "../../extension/language/published.ts";
+import { type DiagnosticLike, MAX_FILES, PublishedDiagnostics } from "../../extension/language/published.ts";
 
 const A = "file:///w/a.ts";
 const B = "file:///w/b.ts";
@@ -128,7 +128,7 @@ test("a look at everything leaves to the events what could not be read", () => {
 });
 
 test("beyond the files that are remembered everything counts as a change, and nothing real is missed", () => {
-  for (let file = 0; file < MOST_FILES; file++) {
+  for (let file = 0; file < MAX_FILES; file++) {
     published.changed(`file:///w/${file}.ts`, [diagnostic()]);
   }
   assert.equal(published.changed(B, []), false, "nothing has been forgotten yet");

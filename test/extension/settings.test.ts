@@ -6,7 +6,7 @@ import {
   type Configuration,
   DEFAULT_IGNORE,
   LOG_LEVELS,
-  MOST_ENTRIES,
+  MAX_ENTRIES,
   NUMBERS,
   readSettings,
   type Settings,
@@ -189,6 +189,6 @@ test("the manifest declares the same bounds and defaults", () => {
   assert.deepEqual(declared["mcpLspGateway.watch.ignore"].default, DEFAULT_IGNORE);
   assert.deepEqual(declared["mcpLspGateway.logLevel"].enum, LOG_LEVELS);
   for (const name of ["additionalAllowedRoots", "allowedOrigins", "watch.ignore"]) {
-    assert.equal(declared[`mcpLspGateway.${name}`].maxItems, MOST_ENTRIES);
+    assert.equal(declared[`mcpLspGateway.${name}`].maxItems, MAX_ENTRIES);
   }
 });

@@ -11,7 +11,7 @@ import { hoversInside, workspaceSymbolsInside } from "./own-commands.ts";
 import { RxjsWorkspace } from "./rxjs-workspace.ts";
 
 const WINDOWS = windowsOpened(2);
-const MOST_RETRIES = 60;
+const MAX_RETRIES = 60;
 
 /** One question, and its complete answer. */
 interface Question {
@@ -126,7 +126,7 @@ async function untilAnswered(
       }
       return { answer: answer({ ...first, items }), retries };
     } catch (error) {
-      if (!(error instanceof ToolFailure && error.retryable) || retries > MOST_RETRIES) {
+      if (!(error instanceof ToolFailure && error.retryable) || retries > MAX_RETRIES) {
         throw error;
       }
     }

@@ -15,11 +15,11 @@ import {
 import type { EditorWindow } from "../../scripts/real-vscode.ts";
 
 /** How often a question may be put until it counts as not answered. */
-const MOST_CALLS = 3;
+const MAX_CALLS = 3;
 /** How long VS Code's own commands are asked, in milliseconds. */
 const PATIENCE = 20_000;
 /** The file begins with fewer empty lines than this. */
-const MOST_PADDING = 9;
+const MAX_PADDING = 9;
 
 const WRITES = ["create", "edit", "replace", "rename", "delete"] as const;
 const QUESTIONS = ["references", "symbols", "definition", "diagnostics"] as const;
@@ -113,7 +113,7 @@ export class OwnWrites {
     const gateway = new ThroughGateway(client);
     const { write, written, question } = this.#write();
     let answer = "";
-    for (let calls = 1; calls <= MOST_CALLS; calls++) {
+    for (let calls = 1; calls <= MAX_CALLS; calls++) {
       try {
         const found = await this.#ask(gateway, question);
         const ms = performance.now() - written;
@@ -128,7 +128,7 @@ export class OwnWrites {
         answer = error.message;
       }
     }
-    return { write, question, outcome: "unanswered", calls: MOST_CALLS, ms: performance.now() - written, answer };
+    return { write, question, outcome: "unanswered", calls: MAX_CALLS, ms: performance.now() - written, answer };
   }
 
   /** Writes something, and asks VS Code's own commands about it until they are right. */
@@ -160,7 +160,7 @@ export class OwnWrites {
       rmSync(path);
       this.#state = { ...before, at: undefined };
     } else {
-      const padding = (before.padding + 1 + this.#below(MOST_PADDING - 1)) % MOST_PADDING;
+      const padding = (before.padding + 1 + this.#below(MAX_PADDING - 1)) % MAX_PADDING;
       this.#state = { at, revision: before.revision + 1, padding, fits: this.#below(2) === 0 };
       const text = this.#language.written(padding, this.#state.fits, `ownMark${this.#state.revision}`);
       const first = write === "replace" ? `${path}.tmp` : path;

@@ -14,7 +14,7 @@ const SILENT = { reason: "timeout", retryable: true };
 /** More calls than there are threads that may wait for a disk. */
 const MANY = 40;
 /** Threads that may wait for a disk (`MAX_BLOCKING_THREADS`). */
-const MOST_THREADS = 24;
+const MAX_THREADS = 24;
 
 /** Looks at one root at a time (`MOST_LOOKS`). */
 const MOST_LOOKS = 2;
@@ -71,7 +71,7 @@ test("a root whose disk does not answer costs the calls about it, and no others,
   for (let line = 0; line < MANY; line++) {
     assert.equal((await ask(here, line)).payload?.items.length, 1);
   }
-  assert.ok(addon.usage().threads - threads <= MOST_THREADS);
+  assert.ok(addon.usage().threads - threads <= MAX_THREADS);
 
   // What can only be answered in part is not.
   await find(here, there);
@@ -113,7 +113,7 @@ test("files that cannot be looked up leave the other root its threads, and are a
   for (let line = 0; line < MANY; line++) {
     assert.equal((await ask(here, line)).payload?.items.length, 1);
   }
-  assert.ok(addon.usage().threads - threads <= MOST_THREADS);
+  assert.ok(addon.usage().threads - threads <= MAX_THREADS);
 
   disk.goOn();
   assert.equal((await answered(() => ask(there))).payload.items.length, 1);

@@ -17,10 +17,10 @@ const DENIED = "MCP_LSP_GATEWAY/WORKSPACE_DENIED";
 const THRIFTY = { NODE_OPTIONS: "--max-semi-space-size=1", MALLOC_ARENA_MAX: "1" };
 
 /** What may be left after ten thousand faulty calls: each of them leaving two kilobytes would be more. */
-const MOST_LEFT = 4 * 1024 * 1024;
+const MAX_LEFT = 4 * 1024 * 1024;
 
 /** Threads that may look at disks (`MAX_BLOCKING_THREADS`). */
-const MOST_THREADS = 24;
+const MAX_THREADS = 24;
 
 const reference = (uri: string, line: number) => ({
   uri,
@@ -70,11 +70,11 @@ test("ten thousand calls that go wrong leave no memory, no file and no connectio
 
   const left = after.bytes - before.bytes;
   t.diagnostic(`${calls} faulty calls left ${left} bytes and ${after.files - before.files} files`);
-  assert.ok(left < MOST_LEFT, `${left} bytes are left of ${calls} calls`);
+  assert.ok(left < MAX_LEFT, `${left} bytes are left of ${calls} calls`);
   // The client's own connections are kept for the next call.
   assert.ok(after.files - before.files <= 25, `${after.files - before.files} more files are open`);
   // Those that look at disks come and go.
-  assert.ok(after.threads - before.threads <= MOST_THREADS, `${after.threads - before.threads} more threads run`);
+  assert.ok(after.threads - before.threads <= MAX_THREADS, `${after.threads - before.threads} more threads run`);
   assert.deepEqual((await addon.report()).uncaught, []);
 });
 

@@ -11,10 +11,10 @@ import { RawConnection, requestOf } from "./raw-connection.ts";
 /** How long an honest client waits at most while others misbehave, on a machine that does other things as well. */
 const SERVED_WITHIN_MS = 5_000;
 /** What the process may grow by: connections, calls and what is remembered are bounded, and so is this. */
-const MOST_GROWTH = 192 * 1024 * 1024;
-const MOST_GROWTH_OF_THE_DEAREST = 640 * 1024 * 1024;
+const MAX_GROWTH = 192 * 1024 * 1024;
+const MAX_GROWTH_OF_THE_DEAREST = 640 * 1024 * 1024;
 /** `MAX_CONNECTIONS`, and what else a process has open. */
-const MOST_FILES_MORE = 256 + 16;
+const MAX_FILES_MORE = 256 + 16;
 
 const PING = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "ping" });
 
@@ -43,9 +43,9 @@ async function attacked(t: Parameters<typeof AddonProcess.serve>[0]) {
     const took = performance.now() - begun;
     assert.ok(took < SERVED_WITHIN_MS, `it took ${took} ms`);
   };
-  const bounded = async (growth = MOST_GROWTH) => {
-    const files = await filesAtMost(addon, before.files + MOST_FILES_MORE);
-    assert.ok(files - before.files <= MOST_FILES_MORE, `${files - before.files} more files are open`);
+  const bounded = async (growth = MAX_GROWTH) => {
+    const files = await filesAtMost(addon, before.files + MAX_FILES_MORE);
+    assert.ok(files - before.files <= MAX_FILES_MORE, `${files - before.files} more files are open`);
     const { bytes } = addon.usage();
     assert.ok(bytes - before.bytes <= growth, `${bytes - before.bytes} bytes more`);
   };
@@ -285,6 +285,6 @@ test("sixty-four clients with the dearest question leave the others theirs, and 
     await addon.command("behave", { items: [{ contents: ["text"] }] });
     await honest();
     // Sixty-four answers of 20,000 items at once, and those that are held for paging.
-    await bounded(MOST_GROWTH_OF_THE_DEAREST);
+    await bounded(MAX_GROWTH_OF_THE_DEAREST);
   }
 });

@@ -28,7 +28,7 @@ const FILE = 0o100644;
 /** The node of the folder that is mounted. */
 const TOP = 1n;
 /** More than the kernel ever sends at once to a file system that takes no writes. */
-const MOST_BYTES = 128 * 1024;
+const MAX_BYTES = 128 * 1024;
 
 interface Request {
   readonly opcode: number;
@@ -133,7 +133,7 @@ export class StoppableDisk {
   }
 
   async #serve(device: number): Promise<void> {
-    const buffer = Buffer.alloc(MOST_BYTES);
+    const buffer = Buffer.alloc(MAX_BYTES);
     for (;;) {
       let length: number;
       try {
