@@ -204,9 +204,9 @@ test("every file that a document names exists", () => {
     "docs/TROUBLESHOOTING.md",
     "schemas/README.md",
   ]) {
-    const named = [...read(document).matchAll(/`((?:docs|media|native|schemas|scripts|test)\/[\w./-]+)`/g)].map(
-      ([, path]) => path,
-    );
+    const named = [
+      ...read(document).matchAll(/`((?:docs|extension|media|native|schemas|scripts|test)\/[\w./-]+)`/g),
+    ].map(([, path]) => path);
     assert.deepEqual(
       named.filter((path) => globSync(path ?? "", { cwd: fileURLToPath(ROOT) }).length === 0),
       [],
