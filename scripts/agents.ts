@@ -3,8 +3,8 @@
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
-import { RawClient } from "../test/host/raw-client.ts";
-import type { ClientConfiguration } from "./handover.ts";
+import { RawClient } from "../harness/clients/raw-client.ts";
+import type { ClientConfiguration } from "../harness/editor/handover.ts";
 
 /** Two clients that call like agents at work: in bursts, with a question now and then that goes wrong. */
 export class Agents {

@@ -4,14 +4,14 @@
 
 import { loadavg } from "node:os";
 import { parseArgs } from "node:util";
-import { removeFolder, temporaryFolder } from "../test/host/gateway-window.ts";
-import { startEditorAs } from "../test/host/language-servers.ts";
-import { type Asked, type Course, isWhole, kindOf, seconds, told, watch } from "../test/host/readiness.ts";
+import { packVsix } from "../harness/build/vsix.ts";
+import { removeFolder, temporaryFolder } from "../harness/editor/gateway-window.ts";
+import type { RealVsCode } from "../harness/editor/real-vscode.ts";
+import { startEditorAs } from "../harness/languages/language-servers.ts";
+import { type Asked, type Course, isWhole, kindOf, seconds, told, watch } from "../harness/languages/readiness.ts";
+import { command, Failure, step } from "../harness/machine/progress.mjs";
+import { median } from "../harness/results/table.ts";
 import { askDirectly, type Direct, LOADING_PROJECTS, type LoadingProject } from "./bench/loading-projects.ts";
-import { median } from "./bench/table.ts";
-import { command, Failure, step } from "./progress.mjs";
-import type { RealVsCode } from "./real-vscode.ts";
-import { packVsix } from "./vsix.ts";
 
 const DEFAULT_WINDOWS = 5;
 /**

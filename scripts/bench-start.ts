@@ -2,11 +2,11 @@
 
 import { globSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { packHandover, takeConfiguration } from "./handover.ts";
-import { extensionId, manifest, root } from "./layout.ts";
-import { command, Failure, step } from "./progress.mjs";
-import { type EditorWindow, RealVsCode, stopOnSignals } from "./real-vscode.ts";
-import { packVsix } from "./vsix.ts";
+import { packVsix } from "../harness/build/vsix.ts";
+import { packHandover, takeConfiguration } from "../harness/editor/handover.ts";
+import { type EditorWindow, RealVsCode, stopOnSignals } from "../harness/editor/real-vscode.ts";
+import { extensionId, manifest, root } from "../harness/layout.ts";
+import { command, Failure, step } from "../harness/machine/progress.mjs";
 
 const STARTS = 10;
 const MAX_ACTIVATION = 50;

@@ -5,14 +5,14 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { parseArgs } from "node:util";
-import { RawClient } from "../test/host/raw-client.ts";
+import { packVsix } from "../harness/build/vsix.ts";
+import { RawClient } from "../harness/clients/raw-client.ts";
+import { packHandover, takeConfiguration } from "../harness/editor/handover.ts";
+import { type EditorWindow, RealVsCode, stopOnSignals } from "../harness/editor/real-vscode.ts";
+import { root } from "../harness/layout.ts";
+import { command, Failure, step } from "../harness/machine/progress.mjs";
+import { median } from "../harness/results/table.ts";
 import { SteadyLoad } from "./bench/steady-load.ts";
-import { median } from "./bench/table.ts";
-import { packHandover, takeConfiguration } from "./handover.ts";
-import { root } from "./layout.ts";
-import { command, Failure, step } from "./progress.mjs";
-import { type EditorWindow, RealVsCode, stopOnSignals } from "./real-vscode.ts";
-import { packVsix } from "./vsix.ts";
 
 /** How long each state is measured at a time, and how often. */
 const MEASURED_MILLIS = 30_000;

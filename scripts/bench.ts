@@ -5,7 +5,10 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { buildAddon } from "./addon.ts";
+import { buildAddon } from "../harness/build/addon.ts";
+import { root } from "../harness/layout.ts";
+import { command, step } from "../harness/machine/progress.mjs";
+import { isMet, ROUNDS, type Row, table, written } from "../harness/results/table.ts";
 import { measureManyCalls, measureRetainedSets } from "./bench/memory.ts";
 import { measurePaging } from "./bench/paging.ts";
 import { performanceDocument } from "./bench/performance.ts";
@@ -13,10 +16,7 @@ import { Project } from "./bench/project.ts";
 import { measureRealVsCode } from "./bench/real-vscode.ts";
 import { measureReferences } from "./bench/references.ts";
 import { buildRustBench } from "./bench/rust.ts";
-import { isMet, ROUNDS, type Row, table, written } from "./bench/table.ts";
 import { measureWholeCalls } from "./bench/whole-calls.ts";
-import { root } from "./layout.ts";
-import { command, step } from "./progress.mjs";
 
 const FILES = 2_000;
 

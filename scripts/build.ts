@@ -1,8 +1,8 @@
 // `npm run build`: the addon, its types and the bundle.
 
-import { buildAddon, typesAreUpToDate, updateTypes } from "./addon.ts";
-import { bundleExtension } from "./bundle.ts";
-import { command, say } from "./progress.mjs";
+import { buildAddon, typesAreUpToDate, updateTypes } from "../harness/build/addon.ts";
+import { bundleExtension } from "../harness/build/bundle.ts";
+import { command, say } from "../harness/machine/progress.mjs";
 
 await command(async () => {
   await buildAddon("dev");

@@ -2,10 +2,10 @@
 
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import { RUST_MISSING } from "./addon.ts";
-import { cached } from "./cache.mjs";
-import { root } from "./layout.ts";
-import { succeed } from "./processes.mjs";
+import { RUST_MISSING } from "../harness/build/addon.ts";
+import { root } from "../harness/layout.ts";
+import { cached } from "../harness/machine/cache.mjs";
+import { succeed } from "../harness/machine/processes.mjs";
 
 const VERSION = "0.20.2";
 

@@ -1,11 +1,11 @@
 // Runs the tests of the Rust workspace and counts what really ran.
 
 import { spawn } from "node:child_process";
-import { RUST_MISSING } from "./addon.ts";
-import { root } from "./layout.ts";
-import { succeed } from "./processes.mjs";
-import { say, step } from "./progress.mjs";
-import { emptyTally, type Tally } from "./tally.ts";
+import { RUST_MISSING } from "../harness/build/addon.ts";
+import { root } from "../harness/layout.ts";
+import { succeed } from "../harness/machine/processes.mjs";
+import { say, step } from "../harness/machine/progress.mjs";
+import { emptyTally, type Tally } from "../harness/results/tally.ts";
 
 export interface Options {
   /** Only tests whose name contains this text. */

@@ -1,7 +1,7 @@
 // `npm run check`: everything that can be said of the sources without running them.
 
+import { command, say } from "../harness/machine/progress.mjs";
 import { runChecks } from "./checks.ts";
-import { command, say } from "./progress.mjs";
 
 await command(async () => {
   const { passed, failures } = await runChecks("full");

@@ -1,11 +1,11 @@
 // Everything that can be said of the sources without running them.
 
-import { buildAddon, RUST_MISSING, typesAreUpToDate } from "./addon.ts";
+import { buildAddon, RUST_MISSING, typesAreUpToDate } from "../harness/build/addon.ts";
+import { packageCommand, root } from "../harness/layout.ts";
+import { run, succeed } from "../harness/machine/processes.mjs";
+import { Failure, step } from "../harness/machine/progress.mjs";
 import { cargoDeny } from "./cargo-deny.ts";
 import { layeringViolations } from "./layering.ts";
-import { packageCommand, root } from "./layout.ts";
-import { run, succeed } from "./processes.mjs";
-import { Failure, step } from "./progress.mjs";
 
 interface Check {
   readonly title: string;

@@ -7,7 +7,7 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
-import { root } from "./layout.ts";
+import { root } from "../harness/layout.ts";
 import { writeOrCheck } from "./written-file.ts";
 
 const DOCUMENT = "docs/CONTRACT.md";

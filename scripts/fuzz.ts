@@ -1,8 +1,8 @@
 // `npm run fuzz -- <target> [--seconds N]`: libFuzzer makes up inputs for one target and looks for one that breaks it.
 
 import { parseArgs } from "node:util";
+import { command, Failure, say } from "../harness/machine/progress.mjs";
 import { FUZZ_TARGETS, fuzz } from "./fuzzing.ts";
-import { command, Failure, say } from "./progress.mjs";
 
 await command(async () => {
   const { positionals, values } = parseArgs({ allowPositionals: true, options: { seconds: { type: "string" } } });

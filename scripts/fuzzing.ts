@@ -3,12 +3,12 @@
 import { spawn } from "node:child_process";
 import { globSync, mkdirSync } from "node:fs";
 import { basename, join } from "node:path";
-import { RUST_MISSING } from "./addon.ts";
-import { root } from "./layout.ts";
-import { succeed } from "./processes.mjs";
-import { Failure, say, step } from "./progress.mjs";
-import { ensureCppCompiler } from "./system-packages.ts";
-import { emptyTally, type Tally } from "./tally.ts";
+import { RUST_MISSING } from "../harness/build/addon.ts";
+import { root } from "../harness/layout.ts";
+import { succeed } from "../harness/machine/processes.mjs";
+import { Failure, say, step } from "../harness/machine/progress.mjs";
+import { ensureCppCompiler } from "../harness/machine/system-packages.ts";
+import { emptyTally, type Tally } from "../harness/results/tally.ts";
 
 const TARGETS = join(root, "native", "fuzz");
 const CRATE = join(TARGETS, "libfuzzer");

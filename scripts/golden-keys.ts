@@ -6,8 +6,8 @@
 import { createHash } from "node:crypto";
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { itemsWrittenOut } from "./golden-notation.ts";
-import { root } from "./layout.ts";
+import { root } from "../harness/layout.ts";
+import { itemsWrittenOut } from "../harness/results/golden-notation.ts";
 import { writeOrCheck } from "./written-file.ts";
 
 interface Epochs {

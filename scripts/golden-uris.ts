@@ -1,7 +1,7 @@
 // Writes test/golden/uris.json: generated paths with the URIs that the `vscode-uri` package makes of them (D30). The
 // seed is fixed, so it always writes the same file. With --check it only tells whether the file is what it would write.
 
-import { Failure } from "./progress.mjs";
+import { Failure } from "../harness/machine/progress.mjs";
 import { writeOrCheck } from "./written-file.ts";
 
 interface Sample {

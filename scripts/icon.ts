@@ -3,9 +3,9 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { chromium } from "playwright-core";
-import { root } from "./layout.ts";
-import { command } from "./progress.mjs";
-import { chromiumBinary } from "./system-packages.ts";
+import { root } from "../harness/layout.ts";
+import { command } from "../harness/machine/progress.mjs";
+import { chromiumBinary } from "../harness/machine/system-packages.ts";
 
 const SIDE = 256;
 

@@ -6,15 +6,15 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import type { Page } from "playwright-core";
-import { ASKING, type Asking, answerIn, WayOut } from "../test/clients/asking.ts";
-import { install } from "../test/clients/real-clients.ts";
-import { ScriptedModel } from "../test/clients/scripted-model.ts";
-import { RxjsWorkspace } from "../test/host/rxjs-workspace.ts";
-import { extensionId, screenshots } from "./layout.ts";
-import { run } from "./processes.mjs";
-import { command, Failure, say } from "./progress.mjs";
-import { type EditorWindow, RealVsCode, stopOnSignals } from "./real-vscode.ts";
-import { packVsix } from "./vsix.ts";
+import { packVsix } from "../harness/build/vsix.ts";
+import { ASKING, type Asking, answerIn, WayOut } from "../harness/clients/asking.ts";
+import { install } from "../harness/clients/real-clients.ts";
+import { ScriptedModel } from "../harness/clients/scripted-model.ts";
+import { type EditorWindow, RealVsCode, stopOnSignals } from "../harness/editor/real-vscode.ts";
+import { RxjsWorkspace } from "../harness/languages/rxjs-workspace.ts";
+import { extensionId, screenshots } from "../harness/layout.ts";
+import { run } from "../harness/machine/processes.mjs";
+import { command, Failure, say } from "../harness/machine/progress.mjs";
 
 const QUESTION = "Who uses the class Observable?";
 

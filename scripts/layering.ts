@@ -2,8 +2,8 @@
 
 import { readdirSync, readFileSync } from "node:fs";
 import { basename, join, relative } from "node:path";
-import { root } from "./layout.ts";
-import { succeed } from "./processes.mjs";
+import { root } from "../harness/layout.ts";
+import { succeed } from "../harness/machine/processes.mjs";
 
 /** What a crate must not be built on, directly or through another crate. */
 const FOREIGN_CRATES = [
@@ -120,7 +120,7 @@ function sourceViolations(): string[] {
 
 function sources(): string[] {
   const files: string[] = [];
-  for (const folder of ["extension", "native", "scripts", "test", "view"]) {
+  for (const folder of ["extension", "harness", "native", "scripts", "test", "view"]) {
     for (const entry of readdirSync(join(root, folder), { recursive: true, withFileTypes: true })) {
       const file = relative(root, join(entry.parentPath, entry.name)).replaceAll("\\", "/");
       if (entry.isFile() && !/(^|\/)(node_modules|target|workspace)\//.test(file)) {
@@ -140,7 +140,7 @@ function isScript(file: string): boolean {
   return /\.[cm]?[jt]s$/.test(file);
 }
 
-/** The extensions that tests install beside ours run inside the editor as well. */
+/** The extensions that are installed beside ours in an editor that is driven run inside the editor as well. */
 function isTestExtension(file: string): boolean {
-  return /^test\/host\/extensions\//.test(file);
+  return /^harness\/editor\/extensions\//.test(file);
 }

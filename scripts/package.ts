@@ -2,9 +2,9 @@
 // `-- --github OWNER/NAME@REF`, the links and pictures of its README lead there, which the marketplace needs.
 
 import { parseArgs } from "node:util";
-import { buildAddonForGlibc } from "./addon.ts";
-import { command, Failure } from "./progress.mjs";
-import { type Published, packVsix } from "./vsix.ts";
+import { buildAddonForGlibc } from "../harness/build/addon.ts";
+import { type Published, packVsix } from "../harness/build/vsix.ts";
+import { command, Failure } from "../harness/machine/progress.mjs";
 
 await command(async () => {
   const { glibc, github } = parseArgs({ options: { glibc: { type: "string" }, github: { type: "string" } } }).values;

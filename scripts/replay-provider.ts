@@ -1,6 +1,6 @@
 // The answers that the replay host gives: read from its provider file, or from a line on its stdin.
 
-import { Failure } from "./progress.mjs";
+import { Failure } from "../harness/machine/progress.mjs";
 
 /** The questions that a provider file can answer, by its keys; each can be given a delay as well. */
 const QUESTIONS = [

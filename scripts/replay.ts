@@ -29,9 +29,9 @@ import {
 import { portCandidates } from "../extension/gateway/ports.ts";
 import { type AdditionalRoot, LOG_LEVELS, readSettings, type Settings } from "../extension/gateway/settings.ts";
 import type * as Native from "../extension/native.d.ts";
-import { buildAddon } from "./addon.ts";
-import { addonFile, manifest } from "./layout.ts";
-import { Failure, say } from "./progress.mjs";
+import { buildAddon } from "../harness/build/addon.ts";
+import { addonFile, manifest } from "../harness/layout.ts";
+import { Failure, say } from "../harness/machine/progress.mjs";
 import { isObject, type Provider, type Question, readProvider } from "./replay-provider.ts";
 
 /** npm runs scripts in the folder of the package; paths are meant from where the person typed. */

@@ -8,8 +8,8 @@ import { existsSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { npm, pinnedNode, withNodeFirst } from "./cache.mjs";
-import { command, Failure, step } from "./progress.mjs";
+import { npm, pinnedNode, withNodeFirst } from "../harness/machine/cache.mjs";
+import { command, Failure, step } from "../harness/machine/progress.mjs";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 

@@ -6,12 +6,12 @@ import { cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Locator } from "playwright-core";
+import { packVsix } from "../harness/build/vsix.ts";
+import { packHandover, takeConfiguration } from "../harness/editor/handover.ts";
+import { type EditorWindow, RealVsCode, stopOnSignals } from "../harness/editor/real-vscode.ts";
+import { extensionId, root, vsixFile } from "../harness/layout.ts";
+import { command, step } from "../harness/machine/progress.mjs";
 import { Agents } from "./agents.ts";
-import { packHandover, takeConfiguration } from "./handover.ts";
-import { extensionId, root, vsixFile } from "./layout.ts";
-import { command, step } from "./progress.mjs";
-import { type EditorWindow, RealVsCode, stopOnSignals } from "./real-vscode.ts";
-import { packVsix } from "./vsix.ts";
 
 const THEMES = [
   { name: "dark", theme: "Default Dark Modern" },

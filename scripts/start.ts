@@ -4,14 +4,20 @@ import { realpathSync, statSync } from "node:fs";
 import { join, relative } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
-import { DesktopVsCode } from "./desktop-vscode.ts";
-import { type DefinitionPayload, GatewayClient, type Location, type Page, ToolFailure } from "./gateway-client.ts";
-import { type HandoverFiles, packHandover, runInside, takeConfiguration } from "./handover.ts";
-import { root } from "./layout.ts";
-import { pickSubject, type Subject } from "./pick-subject.ts";
-import { command, Failure, say, step } from "./progress.mjs";
-import { RealVsCode, stopOnSignals } from "./real-vscode.ts";
-import { packVsix } from "./vsix.ts";
+import { packVsix } from "../harness/build/vsix.ts";
+import {
+  type DefinitionPayload,
+  GatewayClient,
+  type Location,
+  type Page,
+  ToolFailure,
+} from "../harness/clients/gateway-client.ts";
+import { DesktopVsCode } from "../harness/editor/desktop-vscode.ts";
+import { type HandoverFiles, packHandover, runInside, takeConfiguration } from "../harness/editor/handover.ts";
+import { RealVsCode, stopOnSignals } from "../harness/editor/real-vscode.ts";
+import { pickSubject, type Subject } from "../harness/languages/pick-subject.ts";
+import { root } from "../harness/layout.ts";
+import { command, Failure, say, step } from "../harness/machine/progress.mjs";
 
 /** A small project with a file of mistakes. */
 const EXAMPLE = join(root, "test", "workspace");

@@ -3,17 +3,17 @@
 
 import { globSync } from "node:fs";
 import { parseArgs } from "node:util";
-import { buildAddon } from "./addon.ts";
-import { bundleExtension } from "./bundle.ts";
+import { buildAddon } from "../harness/build/addon.ts";
+import { bundleExtension } from "../harness/build/bundle.ts";
+import { packVsix } from "../harness/build/vsix.ts";
+import { RealVsCode } from "../harness/editor/real-vscode.ts";
+import { root } from "../harness/layout.ts";
+import { command, Failure, say } from "../harness/machine/progress.mjs";
+import { runNodeTests } from "../harness/results/node-tests.ts";
+import { emptyTally, printTally, type Tally } from "../harness/results/tally.ts";
 import { runCargoTests } from "./cargo-tests.ts";
 import { type CheckScope, runChecks } from "./checks.ts";
 import { buildFuzzTargets, runFuzzTargets } from "./fuzzing.ts";
-import { root } from "./layout.ts";
-import { runNodeTests } from "./node-tests.ts";
-import { command, Failure, say } from "./progress.mjs";
-import { RealVsCode } from "./real-vscode.ts";
-import { emptyTally, printTally, type Tally } from "./tally.ts";
-import { packVsix } from "./vsix.ts";
 
 /** How many cases each property is tried on. Proptest tries 256 unless told otherwise. */
 const FEW_CASES = 32;
@@ -40,7 +40,7 @@ const EVERYTHING: Selection = { files: [], grep: undefined };
 /** The folders in `test` whose files belong to a layer. */
 const FOLDERS = {
   /** Plain Node: neither the addon nor an editor. */
-  plain: ["extension", "scripts", "view"],
+  plain: ["extension", "harness", "view"],
   native: ["native"],
   clients: ["clients"],
   /** A real VS Code. */

@@ -2,8 +2,8 @@
 
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { root } from "./layout.ts";
-import { say } from "./progress.mjs";
+import { root } from "../harness/layout.ts";
+import { say } from "../harness/machine/progress.mjs";
 
 /** Writes the file, or with `--check` on the command line leaves it alone and fails if it would change. */
 export function writeOrCheck(file: string, content: string, command: string): void {

@@ -4,7 +4,7 @@ import { type ChildProcess, fork } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import type { GatewayOptions } from "../../extension/native.d.ts";
-import { Failure } from "../progress.mjs";
+import { Failure } from "../../harness/machine/progress.mjs";
 import type { Commands } from "./host.ts";
 import type { Project } from "./project.ts";
 

@@ -17,7 +17,7 @@ import {
   QUESTION,
 } from "../../extension/boundary/rows.ts";
 import type * as Native from "../../extension/native.d.ts";
-import { addonFile } from "../layout.ts";
+import { addonFile } from "../../harness/layout.ts";
 import { timePacking } from "./packing.ts";
 import { diagnostics, type Location, references, workspaceSymbols } from "./vscode-objects.ts";
 

@@ -5,16 +5,16 @@ import { cpSync, globSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
-import type { Server } from "../../test/host/extensions/languages/extension.ts";
-import { removeFolder, temporaryFolder } from "../../test/host/gateway-window.ts";
-import { LanguageServer } from "../../test/host/language-server.ts";
-import { clangd, pyright, rustAnalyzer } from "../../test/host/language-servers.ts";
-import { copyPythonPackage } from "../../test/host/python-package.ts";
-import { type Asked, crate, SEMVER, writeFleet } from "../../test/host/readiness.ts";
-import { placeIn } from "../../test/host/sample.ts";
-import type { Location, Position } from "../gateway-client.ts";
-import { root } from "../layout.ts";
-import { Failure } from "../progress.mjs";
+import type { Location, Position } from "../../harness/clients/gateway-client.ts";
+import type { Server } from "../../harness/editor/extensions/languages/extension.ts";
+import { removeFolder, temporaryFolder } from "../../harness/editor/gateway-window.ts";
+import { LanguageServer } from "../../harness/languages/language-server.ts";
+import { clangd, pyright, rustAnalyzer } from "../../harness/languages/language-servers.ts";
+import { copyPythonPackage } from "../../harness/languages/python-package.ts";
+import { type Asked, crate, SEMVER, writeFleet } from "../../harness/languages/readiness.ts";
+import { placeIn } from "../../harness/languages/sample.ts";
+import { root } from "../../harness/layout.ts";
+import { Failure } from "../../harness/machine/progress.mjs";
 
 /** It brings the sources of zlib along. */
 const LIBZ = "1.1.31";
@@ -26,7 +26,7 @@ const MAX_PAGE = 200;
 
 export interface LoadingProject {
   readonly name: string;
-  /** The folder of test/host/extensions whose extension starts the server. */
+  /** The folder of harness/editor/extensions whose extension starts the server. */
   readonly extension: string;
   readonly server: () => Promise<Server>;
   /** Whether the extension shows when the server is ready. */

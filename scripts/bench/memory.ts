@@ -1,9 +1,9 @@
 // What the process that holds the addon keeps resident.
 
+import { median, type Row, slope } from "../../harness/results/table.ts";
 import { HostProcess } from "./host-process.ts";
 import type { Project } from "./project.ts";
 import { RustProcess } from "./rust.ts";
-import { median, type Row, slope } from "./table.ts";
 
 const SETS = 10;
 const REFERENCES = 20_000;

@@ -1,10 +1,10 @@
 // A page from a retained set, against the least that a server can do for the same request.
 
-import { Failure } from "../progress.mjs";
+import { Failure } from "../../harness/machine/progress.mjs";
+import { median, medianRatio, ROUNDS, type Row } from "../../harness/results/table.ts";
 import { HostProcess } from "./host-process.ts";
 import type { Project } from "./project.ts";
 import { type LoadReport, RustProcess } from "./rust.ts";
-import { median, medianRatio, ROUNDS, type Row } from "./table.ts";
 
 const CONNECTIONS = [1, 16, 64];
 /** The number of connections at which latencies are compared, and the floor with itself. */

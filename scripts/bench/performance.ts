@@ -1,8 +1,8 @@
 // docs/PERFORMANCE.md: the figures of one run, and what each of them means.
 
 import { cpus, loadavg, release, type } from "node:os";
+import { isMet, type Row, table } from "../../harness/results/table.ts";
 import type { Paging } from "./paging.ts";
-import { isMet, type Row, table } from "./table.ts";
 
 /** As the benchmark found the machine. Work of others takes its toll of the ratios too, least where turns are long. */
 const LOAD_BEFORE = loadavg()[0] ?? Number.NaN;

@@ -3,7 +3,7 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { Failure } from "../progress.mjs";
+import { Failure } from "../../harness/machine/progress.mjs";
 
 /** How long every path is, in bytes. */
 export const PATH_BYTES = 80;

@@ -1,11 +1,11 @@
 // References from the provider's objects to the first page: what JavaScript's thread does of it, and what Rust does.
 
 import { packLocations } from "../../extension/boundary/rows.ts";
+import { medianRatio, ROUNDS, type Row } from "../../harness/results/table.ts";
 import { HostProcess } from "./host-process.ts";
 import type { PackingTimes } from "./packing.ts";
 import type { Project } from "./project.ts";
 import { RustProcess } from "./rust.ts";
-import { medianRatio, ROUNDS, type Row } from "./table.ts";
 import { references } from "./vscode-objects.ts";
 
 const SMALL = 1_000;

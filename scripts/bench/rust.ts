@@ -4,10 +4,10 @@ import { type ChildProcessByStdio, spawn } from "node:child_process";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Readable, Writable } from "node:stream";
-import { RUST_MISSING } from "../addon.ts";
-import { root } from "../layout.ts";
-import { succeed } from "../processes.mjs";
-import { Failure, step } from "../progress.mjs";
+import { RUST_MISSING } from "../../harness/build/addon.ts";
+import { root } from "../../harness/layout.ts";
+import { succeed } from "../../harness/machine/processes.mjs";
+import { Failure, step } from "../../harness/machine/progress.mjs";
 
 const PROGRAM = join(root, "target", "release", process.platform === "win32" ? "gateway-bench.exe" : "gateway-bench");
 

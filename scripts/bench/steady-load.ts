@@ -2,8 +2,8 @@
 
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import type { RawClient } from "../../test/host/raw-client.ts";
-import { root } from "../layout.ts";
+import type { RawClient } from "../../harness/clients/raw-client.ts";
+import { root } from "../../harness/layout.ts";
 
 const CALLS_A_SECOND = 100;
 

@@ -1,10 +1,10 @@
 // The largest answers of the two tools that ask about the whole workspace, as a client sees them.
 
-import { Failure } from "../progress.mjs";
+import { Failure } from "../../harness/machine/progress.mjs";
+import { ROUNDS, type Row } from "../../harness/results/table.ts";
 import { HostProcess } from "./host-process.ts";
 import { Project } from "./project.ts";
 import { RustProcess } from "./rust.ts";
-import { ROUNDS, type Row } from "./table.ts";
 
 /** The contract's limit for one call, in milliseconds. */
 const LIMIT = 2_000;

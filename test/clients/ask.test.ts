@@ -4,12 +4,12 @@
 import assert from "node:assert/strict";
 import path from "node:path";
 import { test } from "node:test";
-import { ASKING, type Asking, answerIn, WayOut } from "./asking.ts";
+import { ASKING, type Asking, answerIn, WayOut } from "../../harness/clients/asking.ts";
+import { install } from "../../harness/clients/real-clients.ts";
+import { ScriptedModel } from "../../harness/clients/scripted-model.ts";
 import { clientNamed, type Place, type Setup, settle } from "./place.ts";
 import { writeProject } from "./project.ts";
-import { install } from "./real-clients.ts";
 import { ReplayHost, temporaryFolder } from "./replay-host.ts";
-import { ScriptedModel } from "./scripted-model.ts";
 
 interface Connection {
   readonly follow: (place: Place, text: string) => Promise<unknown>;

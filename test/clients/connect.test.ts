@@ -5,9 +5,18 @@ import path from "node:path";
 import { text } from "node:stream/consumers";
 import { type TestContext, test } from "node:test";
 import { type Client, SERVER } from "../../extension/ui/clients.ts";
-import { LoopbackServer } from "./loopback-server.ts";
+import { LoopbackServer } from "../../harness/clients/loopback-server.ts";
+import {
+  CLAUDE_CODE,
+  CODEX,
+  codexTools,
+  GEMINI,
+  INSPECTOR,
+  install,
+  MCPORTER,
+  OPENCODE,
+} from "../../harness/clients/real-clients.ts";
 import { clientNamed, type Place, type Setup, settle } from "./place.ts";
-import { CLAUDE_CODE, CODEX, codexTools, GEMINI, INSPECTOR, install, MCPORTER, OPENCODE } from "./real-clients.ts";
 import { TOOLS } from "./schemas.ts";
 
 /** Where a client believes its model to be: it hears what the client would tell the model, and refuses to answer. */

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { globSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { writtenOut } from "../../scripts/golden-notation.ts";
+import { writtenOut } from "../../harness/results/golden-notation.ts";
 import { compileStrictly, readSchema, TOOLS } from "./schemas.ts";
 
 const GOLDEN = new URL("../golden/", import.meta.url);

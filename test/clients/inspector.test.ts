@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { run } from "../../scripts/processes.mjs";
+import { INSPECTOR, install } from "../../harness/clients/real-clients.ts";
+import { run } from "../../harness/machine/processes.mjs";
 import { type Answer, assertAnswered, type Call, callsAbout } from "./conversation.ts";
 import { writeProject } from "./project.ts";
-import { INSPECTOR, install } from "./real-clients.ts";
 import { ReplayHost, temporaryFolder } from "./replay-host.ts";
 import { TOOLS } from "./schemas.ts";
 

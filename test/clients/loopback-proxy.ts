@@ -1,6 +1,6 @@
 import { request } from "node:http";
 import type { TestContext } from "node:test";
-import { LoopbackServer } from "./loopback-server.ts";
+import { LoopbackServer } from "../../harness/clients/loopback-server.ts";
 
 /** Where requests go on to, and what is added to them for clients that cannot send an Authorization header. */
 export type Target = { url: URL; authorization?: string };

@@ -5,7 +5,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 import type { TestContext } from "node:test";
 import { type Client, clients, TOKEN_VARIABLE, type Way } from "../../extension/ui/clients.ts";
-import { run } from "../../scripts/processes.mjs";
+import { run } from "../../harness/machine/processes.mjs";
 import { LoopbackProxy } from "./loopback-proxy.ts";
 import { ReplayHost, temporaryFolder } from "./replay-host.ts";
 

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { text } from "node:stream/consumers";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { pythonWith } from "../../scripts/python.ts";
+import { pythonWith } from "../../harness/machine/python.ts";
 import { type Answer, assertAnswered, callsAbout } from "./conversation.ts";
 import { LoopbackProxy } from "./loopback-proxy.ts";
 import { writeProject } from "./project.ts";

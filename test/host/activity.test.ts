@@ -3,14 +3,14 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { pathToFileURL } from "node:url";
-import { eventually } from "../../scripts/eventually.ts";
-import type { GatewayClient } from "../../scripts/gateway-client.ts";
-import type { ClientConfiguration } from "../../scripts/handover.ts";
-import { extensionId, manifest } from "../../scripts/layout.ts";
-import type { EditorWindow, RealVsCode } from "../../scripts/real-vscode.ts";
-import type { Api } from "./extensions/handover/inside.ts";
-import { copyWorkspace, openGateway, removeFolder, startEditor } from "./gateway-window.ts";
-import { RawClient } from "./raw-client.ts";
+import type { GatewayClient } from "../../harness/clients/gateway-client.ts";
+import { RawClient } from "../../harness/clients/raw-client.ts";
+import type { Api } from "../../harness/editor/extensions/handover/inside.ts";
+import { copyWorkspace, openGateway, removeFolder, startEditor } from "../../harness/editor/gateway-window.ts";
+import type { ClientConfiguration } from "../../harness/editor/handover.ts";
+import type { EditorWindow, RealVsCode } from "../../harness/editor/real-vscode.ts";
+import { extensionId, manifest } from "../../harness/layout.ts";
+import { eventually } from "../../harness/machine/eventually.ts";
 
 /** How often the extension looks for news while the activity view is shown. */
 const PERIOD_MILLIS = 1_000;

@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { after, before, describe, type TestContext, test } from "node:test";
 import { pathToFileURL } from "node:url";
-import { type GatewayClient, type Location, type Position, ToolFailure } from "../../scripts/gateway-client.ts";
-import type { EditorWindow, RealVsCode } from "../../scripts/real-vscode.ts";
-import { type GatewayWindow, openGateway, startEditor, windowsOpened } from "./gateway-window.ts";
-import { LanguageServer } from "./language-server.ts";
+import { type GatewayClient, type Location, type Position, ToolFailure } from "../../harness/clients/gateway-client.ts";
+import { type GatewayWindow, openGateway, startEditor, windowsOpened } from "../../harness/editor/gateway-window.ts";
+import type { EditorWindow, RealVsCode } from "../../harness/editor/real-vscode.ts";
+import { LanguageServer } from "../../harness/languages/language-server.ts";
+import { type HoverPayload, normalisedHover, normalisedWorkspaceSymbols } from "../../harness/languages/normalised.ts";
+import { RxjsWorkspace } from "../../harness/languages/rxjs-workspace.ts";
 import { LargeWorkspace } from "./large-workspace.ts";
-import { type HoverPayload, normalisedHover, normalisedWorkspaceSymbols } from "./normalised.ts";
 import { hoversInside, workspaceSymbolsInside } from "./own-commands.ts";
-import { RxjsWorkspace } from "./rxjs-workspace.ts";
 
 const WINDOWS = windowsOpened(2);
 const MAX_RETRIES = 60;

@@ -2,10 +2,6 @@ import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import { eventually } from "../../scripts/eventually.ts";
-import type { ClientConfiguration } from "../../scripts/handover.ts";
-import { extensionId } from "../../scripts/layout.ts";
-import type { EditorWindow, RealVsCode } from "../../scripts/real-vscode.ts";
 import {
   connect,
   copyWorkspace,
@@ -15,7 +11,11 @@ import {
   startEditor,
   statusFor,
   untilInEditor,
-} from "./gateway-window.ts";
+} from "../../harness/editor/gateway-window.ts";
+import type { ClientConfiguration } from "../../harness/editor/handover.ts";
+import type { EditorWindow, RealVsCode } from "../../harness/editor/real-vscode.ts";
+import { extensionId } from "../../harness/layout.ts";
+import { eventually } from "../../harness/machine/eventually.ts";
 
 describe("commands, status bar and check", () => {
   let folder: string;

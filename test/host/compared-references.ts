@@ -2,9 +2,9 @@
 
 import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
-import type { GatewayClient, Location } from "../../scripts/gateway-client.ts";
-import type { LanguageServer } from "./language-server.ts";
-import { describePlace, type Place } from "./sample.ts";
+import type { GatewayClient, Location } from "../../harness/clients/gateway-client.ts";
+import type { LanguageServer } from "../../harness/languages/language-server.ts";
+import { describePlace, type Place } from "../../harness/languages/sample.ts";
 
 /**
  * With declarations the gateway has to give what the server gives, and without them that minus what the server calls a

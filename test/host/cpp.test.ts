@@ -2,11 +2,10 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import { eventually } from "../../scripts/eventually.ts";
-import type { Location, Page } from "../../scripts/gateway-client.ts";
-
-import { LanguageProject, on } from "./language-project.ts";
-import { clangd } from "./language-servers.ts";
+import type { Location, Page } from "../../harness/clients/gateway-client.ts";
+import { LanguageProject, on } from "../../harness/languages/language-project.ts";
+import { clangd } from "../../harness/languages/language-servers.ts";
+import { eventually } from "../../harness/machine/eventually.ts";
 
 describe("a C++ project with clangd", () => {
   let project: LanguageProject;

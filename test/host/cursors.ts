@@ -2,9 +2,9 @@
 // what a test has done on disk is no news any more.
 
 import assert from "node:assert/strict";
-import { eventually } from "../../scripts/eventually.ts";
-import { type GatewayClient, type Page, ToolFailure } from "../../scripts/gateway-client.ts";
-import type { EditorWindow } from "../../scripts/real-vscode.ts";
+import { type GatewayClient, type Page, ToolFailure } from "../../harness/clients/gateway-client.ts";
+import type { EditorWindow } from "../../harness/editor/real-vscode.ts";
+import { eventually } from "../../harness/machine/eventually.ts";
 
 /** A paged question whose answer has more than one item. */
 export class PagedQuestion {

@@ -3,15 +3,21 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { pathToFileURL } from "node:url";
-import type { Position } from "../../scripts/gateway-client.ts";
-import type { RealVsCode } from "../../scripts/real-vscode.ts";
-import { type GatewayWindow, openGateway, removeFolder, startEditor, temporaryFolder } from "./gateway-window.ts";
+import type { Position } from "../../harness/clients/gateway-client.ts";
+import {
+  type GatewayWindow,
+  openGateway,
+  removeFolder,
+  startEditor,
+  temporaryFolder,
+} from "../../harness/editor/gateway-window.ts";
+import type { RealVsCode } from "../../harness/editor/real-vscode.ts";
 import {
   type DocumentSymbolItem,
   type HoverPayload,
   normalisedDocumentSymbols,
   normalisedHover,
-} from "./normalised.ts";
+} from "../../harness/languages/normalised.ts";
 import { documentSymbolsInside, hoversInside } from "./own-commands.ts";
 
 /** A file of each language that VS Code itself answers for, with names in its outline and a place to hover over. */

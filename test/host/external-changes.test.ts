@@ -3,13 +3,13 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { pathToFileURL } from "node:url";
-import { eventually } from "../../scripts/eventually.ts";
-import { ToolFailure } from "../../scripts/gateway-client.ts";
-import type { EditorWindow } from "../../scripts/real-vscode.ts";
-import { copyWorkspace, type GatewayWindow } from "./gateway-window.ts";
-import { LanguageProject } from "./language-project.ts";
-import { pyright } from "./language-servers.ts";
-import type { DiagnosticItem } from "./normalised.ts";
+import { ToolFailure } from "../../harness/clients/gateway-client.ts";
+import { copyWorkspace, type GatewayWindow } from "../../harness/editor/gateway-window.ts";
+import type { EditorWindow } from "../../harness/editor/real-vscode.ts";
+import { LanguageProject } from "../../harness/languages/language-project.ts";
+import { pyright } from "../../harness/languages/language-servers.ts";
+import type { DiagnosticItem } from "../../harness/languages/normalised.ts";
+import { eventually } from "../../harness/machine/eventually.ts";
 
 const TOOL = "vscode.lsp.diagnostics.document";
 

@@ -5,11 +5,7 @@ import { devNull } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, type TestContext, test } from "node:test";
 import { pathToFileURL } from "node:url";
-import { eventually } from "../../scripts/eventually.ts";
-import { ToolFailure } from "../../scripts/gateway-client.ts";
-import { pickSubject, type Subject } from "../../scripts/pick-subject.ts";
-import type { RealVsCode } from "../../scripts/real-vscode.ts";
-import { PagedQuestion, untilHeardOfAll } from "./cursors.ts";
+import { ToolFailure } from "../../harness/clients/gateway-client.ts";
 import {
   copyWorkspace,
   type GatewayWindow,
@@ -17,7 +13,11 @@ import {
   removeFolder,
   startEditor,
   temporaryFolder,
-} from "./gateway-window.ts";
+} from "../../harness/editor/gateway-window.ts";
+import type { RealVsCode } from "../../harness/editor/real-vscode.ts";
+import { pickSubject, type Subject } from "../../harness/languages/pick-subject.ts";
+import { eventually } from "../../harness/machine/eventually.ts";
+import { PagedQuestion, untilHeardOfAll } from "./cursors.ts";
 
 /** So soon after a change on disk the next page says so. */
 const SOON_MS = 2_000;

@@ -2,9 +2,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { pathToFileURL } from "node:url";
-import { eventually } from "../../scripts/eventually.ts";
-import { ToolFailure } from "../../scripts/gateway-client.ts";
-import type { RealVsCode } from "../../scripts/real-vscode.ts";
+import { ToolFailure } from "../../harness/clients/gateway-client.ts";
 import {
   connect,
   copyWorkspace,
@@ -12,7 +10,9 @@ import {
   openGateway,
   removeFolder,
   startEditor,
-} from "./gateway-window.ts";
+} from "../../harness/editor/gateway-window.ts";
+import type { RealVsCode } from "../../harness/editor/real-vscode.ts";
+import { eventually } from "../../harness/machine/eventually.ts";
 
 /** Where `Ship` is declared. */
 const POSITION = { line: 8, character: 13 };

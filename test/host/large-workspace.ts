@@ -3,8 +3,8 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import type { Location, Position } from "../../scripts/gateway-client.ts";
-import { removeFolder, temporaryFolder } from "./gateway-window.ts";
+import type { Location, Position } from "../../harness/clients/gateway-client.ts";
+import { removeFolder, temporaryFolder } from "../../harness/editor/gateway-window.ts";
 
 const FILES = 3_000;
 const FOLDER_OF = 100;

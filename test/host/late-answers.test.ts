@@ -3,12 +3,18 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, beforeEach, describe, test } from "node:test";
 import { pathToFileURL } from "node:url";
-import { eventually } from "../../scripts/eventually.ts";
-import { type Position, ToolFailure } from "../../scripts/gateway-client.ts";
-import type { RealVsCode } from "../../scripts/real-vscode.ts";
+import { type Position, ToolFailure } from "../../harness/clients/gateway-client.ts";
+import {
+  copyWorkspace,
+  type GatewayWindow,
+  openGateway,
+  removeFolder,
+  startEditor,
+} from "../../harness/editor/gateway-window.ts";
+import type { RealVsCode } from "../../harness/editor/real-vscode.ts";
+import type { HoverPayload } from "../../harness/languages/normalised.ts";
+import { eventually } from "../../harness/machine/eventually.ts";
 import { untilHeardOfAll } from "./cursors.ts";
-import { copyWorkspace, type GatewayWindow, openGateway, removeFolder, startEditor } from "./gateway-window.ts";
-import type { HoverPayload } from "./normalised.ts";
 
 /** What the test's hover provider in the extension host is told and tells. */
 interface Provider {

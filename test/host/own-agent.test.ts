@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { pathToFileURL } from "node:url";
-import { eventually } from "../../scripts/eventually.ts";
-import type { EditorWindow, RealVsCode } from "../../scripts/real-vscode.ts";
-import { copyWorkspace, openGateway, removeFolder, startEditor } from "./gateway-window.ts";
+import { copyWorkspace, openGateway, removeFolder, startEditor } from "../../harness/editor/gateway-window.ts";
+import type { EditorWindow, RealVsCode } from "../../harness/editor/real-vscode.ts";
+import { eventually } from "../../harness/machine/eventually.ts";
 import { askForOutline, listServers, pickServerAction, toolsOf } from "./own-agent.ts";
 
 /** The editor's name for the gateway's tools: it prefixes the server's name, cut short, and takes no dots. */

@@ -1,6 +1,6 @@
 // The agent that is built into the editor, as far as it asks the gateway.
 
-import type { EditorWindow } from "../../scripts/real-vscode.ts";
+import type { EditorWindow } from "../../harness/editor/real-vscode.ts";
 
 /** Opens the editor's list of MCP servers, and the menu of the gateway's, and picks from it. */
 export async function pickServerAction(window: EditorWindow, action: string): Promise<void> {

@@ -1,8 +1,13 @@
 // VS Code's own commands, called inside the extension host: what the gateway's answers are compared with.
 
-import type { Position } from "../../scripts/gateway-client.ts";
-import type { EditorWindow } from "../../scripts/real-vscode.ts";
-import type { EditorDiagnostic, EditorHover, EditorSymbol, EditorWorkspaceSymbol } from "./normalised.ts";
+import type { Position } from "../../harness/clients/gateway-client.ts";
+import type { EditorWindow } from "../../harness/editor/real-vscode.ts";
+import type {
+  EditorDiagnostic,
+  EditorHover,
+  EditorSymbol,
+  EditorWorkspaceSymbol,
+} from "../../harness/languages/normalised.ts";
 
 export function hoversInside(window: EditorWindow, uri: string, position: Position): Promise<EditorHover[]> {
   return window.inside(
@@ -46,7 +51,7 @@ export function documentSymbolsInside(window: EditorWindow, uri: string): Promis
       range,
       selectionRange,
       children,
-    }: import("vscode").DocumentSymbol): import("./normalised.ts").EditorSymbol {
+    }: import("vscode").DocumentSymbol): import("../../harness/languages/normalised.ts").EditorSymbol {
       return {
         name,
         kind,
@@ -56,7 +61,7 @@ export function documentSymbolsInside(window: EditorWindow, uri: string): Promis
       };
     }
 
-    function plain({ start, end }: import("vscode").Range): import("./normalised.ts").Range {
+    function plain({ start, end }: import("vscode").Range): import("../../harness/languages/normalised.ts").Range {
       return {
         start: { line: start.line, character: start.character },
         end: { line: end.line, character: end.character },
@@ -90,7 +95,7 @@ export function diagnosticsInside(window: EditorWindow): Promise<[uri: string, E
     return vscode.languages
       .getDiagnostics()
       .filter(([, diagnostics]) => diagnostics.length > 0)
-      .map(([uri, diagnostics]): [string, import("./normalised.ts").EditorDiagnostic[]] => [
+      .map(([uri, diagnostics]): [string, import("../../harness/languages/normalised.ts").EditorDiagnostic[]] => [
         uri.toString(),
         diagnostics.map(({ range: { start, end }, severity, code, source, message }) => ({
           range: {

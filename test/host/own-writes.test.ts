@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { after, before, describe, type TestContext, test } from "node:test";
-import { eventually } from "../../scripts/eventually.ts";
-import type { GatewayClient } from "../../scripts/gateway-client.ts";
-import type { RealVsCode } from "../../scripts/real-vscode.ts";
-import { type GatewayWindow, openGateway, startEditor } from "./gateway-window.ts";
-import { LanguageProject } from "./language-project.ts";
-import { pyright } from "./language-servers.ts";
-import { OwnWrites, PYTHON, TYPESCRIPT } from "./own-writes.ts";
-import { RxjsWorkspace } from "./rxjs-workspace.ts";
+import type { GatewayClient } from "../../harness/clients/gateway-client.ts";
+import { type GatewayWindow, openGateway, startEditor } from "../../harness/editor/gateway-window.ts";
+import type { RealVsCode } from "../../harness/editor/real-vscode.ts";
+import { LanguageProject } from "../../harness/languages/language-project.ts";
+import { pyright } from "../../harness/languages/language-servers.ts";
+import { OwnWrites, PYTHON, TYPESCRIPT } from "../../harness/languages/own-writes.ts";
+import { RxjsWorkspace } from "../../harness/languages/rxjs-workspace.ts";
+import { eventually } from "../../harness/machine/eventually.ts";
 
 const TRIALS = 10;
 const SEED = 20_251_122;

@@ -4,10 +4,8 @@ import { join } from "node:path";
 import { after, before, describe, type TestContext, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { URI } from "vscode-uri";
-import { eventually } from "../../scripts/eventually.ts";
-import { type DefinitionPayload, ToolFailure } from "../../scripts/gateway-client.ts";
-import type { RealVsCode } from "../../scripts/real-vscode.ts";
-import { PagedQuestion, untilHeardOfAll } from "./cursors.ts";
+import { type DefinitionPayload, ToolFailure } from "../../harness/clients/gateway-client.ts";
+import { RawClient } from "../../harness/clients/raw-client.ts";
 import {
   copyWorkspace,
   type GatewayWindow,
@@ -15,9 +13,11 @@ import {
   removeFolder,
   startEditor,
   temporaryFolder,
-} from "./gateway-window.ts";
-import { on } from "./language-project.ts";
-import { RawClient } from "./raw-client.ts";
+} from "../../harness/editor/gateway-window.ts";
+import type { RealVsCode } from "../../harness/editor/real-vscode.ts";
+import { on } from "../../harness/languages/language-project.ts";
+import { eventually } from "../../harness/machine/eventually.ts";
+import { PagedQuestion, untilHeardOfAll } from "./cursors.ts";
 
 /** Where `Ship` is declared in test/workspace, and where a file that imports it uses it. */
 const DECLARATION = on(8, 13, 17);

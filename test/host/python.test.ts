@@ -1,10 +1,9 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { eventually } from "../../scripts/eventually.ts";
-import type { Location, Page } from "../../scripts/gateway-client.ts";
-
-import { LanguageProject, on } from "./language-project.ts";
-import { pyright } from "./language-servers.ts";
+import type { Location, Page } from "../../harness/clients/gateway-client.ts";
+import { LanguageProject, on } from "../../harness/languages/language-project.ts";
+import { pyright } from "../../harness/languages/language-servers.ts";
+import { eventually } from "../../harness/machine/eventually.ts";
 
 describe("a Python project with pyright", () => {
   let project: LanguageProject;

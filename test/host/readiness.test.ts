@@ -2,10 +2,20 @@ import assert from "node:assert/strict";
 import { cpSync } from "node:fs";
 import { describe, type TestContext, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import type { Server } from "./extensions/languages/extension.ts";
-import { removeFolder, temporaryFolder } from "./gateway-window.ts";
-import { clangd, pyright, rustAnalyzer, startEditorAs } from "./language-servers.ts";
-import { type Asked, crate, isWhole, kindOf, SEMVER, seconds, told, watch, writeFleet } from "./readiness.ts";
+import type { Server } from "../../harness/editor/extensions/languages/extension.ts";
+import { removeFolder, temporaryFolder } from "../../harness/editor/gateway-window.ts";
+import { clangd, pyright, rustAnalyzer, startEditorAs } from "../../harness/languages/language-servers.ts";
+import {
+  type Asked,
+  crate,
+  isWhole,
+  kindOf,
+  SEMVER,
+  seconds,
+  told,
+  watch,
+  writeFleet,
+} from "../../harness/languages/readiness.ts";
 
 const PATIENCE_MS = 150_000;
 
@@ -32,7 +42,9 @@ describe("readiness: asked every 100 ms from the first connection, a part is nev
 
   test("by pyright on a small project", async (context) => {
     const folder = temporaryFolder("python");
-    cpSync(fileURLToPath(new URL("projects/python", import.meta.url)), folder, { recursive: true });
+    cpSync(fileURLToPath(new URL("../../harness/languages/projects/python", import.meta.url)), folder, {
+      recursive: true,
+    });
     const boat = { file: "fleet.py", position: { line: 0, character: 6 }, whole: 6 };
     await inNewWindow(context, "languages", await pyright(), folder, boat, false);
   });

@@ -3,17 +3,17 @@ import { cpSync, globSync, mkdirSync, readdirSync, writeFileSync } from "node:fs
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { pathToFileURL } from "node:url";
-import { cached, npmInstall } from "../../scripts/cache.mjs";
-import { eventually } from "../../scripts/eventually.ts";
-import type { Location } from "../../scripts/gateway-client.ts";
-import type { RealVsCode } from "../../scripts/real-vscode.ts";
+import type { Location } from "../../harness/clients/gateway-client.ts";
+import { type GatewayWindow, openGateway, removeFolder, temporaryFolder } from "../../harness/editor/gateway-window.ts";
+import type { RealVsCode } from "../../harness/editor/real-vscode.ts";
+import { UNCONFIRMED } from "../../harness/languages/language-project.ts";
+import { LanguageServer } from "../../harness/languages/language-server.ts";
+import { clangd, pyright, startEditorWith } from "../../harness/languages/language-servers.ts";
+import { copyPythonPackage } from "../../harness/languages/python-package.ts";
+import { type Place, placeIn, sample } from "../../harness/languages/sample.ts";
+import { cached, npmInstall } from "../../harness/machine/cache.mjs";
+import { eventually } from "../../harness/machine/eventually.ts";
 import { compareReferences } from "./compared-references.ts";
-import { type GatewayWindow, openGateway, removeFolder, temporaryFolder } from "./gateway-window.ts";
-import { UNCONFIRMED } from "./language-project.ts";
-import { LanguageServer } from "./language-server.ts";
-import { clangd, pyright, startEditorWith } from "./language-servers.ts";
-import { copyPythonPackage } from "./python-package.ts";
-import { type Place, placeIn, sample } from "./sample.ts";
 
 const POSITIONS = 50;
 const SEED = 20_251_127;

@@ -4,12 +4,10 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { pathToFileURL } from "node:url";
-import { eventually } from "../../scripts/eventually.ts";
-import { GatewayClient, type Location } from "../../scripts/gateway-client.ts";
-import type { RealVsCode } from "../../scripts/real-vscode.ts";
-import { compareReferences } from "./compared-references.ts";
-import { type GatewayWindow, openGateway, startEditor } from "./gateway-window.ts";
-import { LanguageServer } from "./language-server.ts";
+import { GatewayClient, type Location } from "../../harness/clients/gateway-client.ts";
+import { type GatewayWindow, openGateway, startEditor } from "../../harness/editor/gateway-window.ts";
+import type { RealVsCode } from "../../harness/editor/real-vscode.ts";
+import { LanguageServer } from "../../harness/languages/language-server.ts";
 import {
   type DiagnosticItem,
   type DocumentSymbolItem,
@@ -19,10 +17,12 @@ import {
   normalisedHover,
   normalisedWorkspaceSymbols,
   type WorkspaceSymbolItem,
-} from "./normalised.ts";
+} from "../../harness/languages/normalised.ts";
+import { RxjsWorkspace } from "../../harness/languages/rxjs-workspace.ts";
+import { describePlace, type Place } from "../../harness/languages/sample.ts";
+import { eventually } from "../../harness/machine/eventually.ts";
+import { compareReferences } from "./compared-references.ts";
 import { diagnosticsInside, documentSymbolsInside, hoversInside, workspaceSymbolsInside } from "./own-commands.ts";
-import { RxjsWorkspace } from "./rxjs-workspace.ts";
-import { describePlace, type Place } from "./sample.ts";
 
 const POSITIONS = 50;
 const OTHER_FILES = 40;

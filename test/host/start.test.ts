@@ -5,9 +5,9 @@ import { writeFileSync } from "node:fs";
 import { get, type IncomingMessage } from "node:http";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import { parseConfiguration } from "../../scripts/handover.ts";
-import { root } from "../../scripts/layout.ts";
-import { initialize, removeFolder, statusFor, temporaryFolder } from "./gateway-window.ts";
+import { initialize, removeFolder, statusFor, temporaryFolder } from "../../harness/editor/gateway-window.ts";
+import { parseConfiguration } from "../../harness/editor/handover.ts";
+import { root } from "../../harness/layout.ts";
 
 interface Ended {
   readonly code: number | null;

@@ -1,10 +1,17 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { GatewayClient } from "../../scripts/gateway-client.ts";
-import type { ClientConfiguration } from "../../scripts/handover.ts";
-import { vsixFile } from "../../scripts/layout.ts";
-import type { EditorWindow, RealVsCode } from "../../scripts/real-vscode.ts";
-import { connect, copyWorkspace, openGateway, removeFolder, startEditor, statusFor } from "./gateway-window.ts";
+import { GatewayClient } from "../../harness/clients/gateway-client.ts";
+import {
+  connect,
+  copyWorkspace,
+  openGateway,
+  removeFolder,
+  startEditor,
+  statusFor,
+} from "../../harness/editor/gateway-window.ts";
+import type { ClientConfiguration } from "../../harness/editor/handover.ts";
+import type { EditorWindow, RealVsCode } from "../../harness/editor/real-vscode.ts";
+import { vsixFile } from "../../harness/layout.ts";
 
 describe("tokens", () => {
   let folder: string;

@@ -3,9 +3,16 @@ import { connect as dial } from "node:net";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { pathToFileURL } from "node:url";
-import type { GatewayClient } from "../../scripts/gateway-client.ts";
-import type { EditorWindow, RealVsCode } from "../../scripts/real-vscode.ts";
-import { CANDIDATES, connect, copyWorkspace, freePort, removeFolder, startEditor } from "./gateway-window.ts";
+import type { GatewayClient } from "../../harness/clients/gateway-client.ts";
+import {
+  CANDIDATES,
+  connect,
+  copyWorkspace,
+  freePort,
+  removeFolder,
+  startEditor,
+} from "../../harness/editor/gateway-window.ts";
+import type { EditorWindow, RealVsCode } from "../../harness/editor/real-vscode.ts";
 
 describe("a folder that nobody has trusted yet", () => {
   let folder: string;

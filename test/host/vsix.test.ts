@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { inflateRawSync } from "node:zlib";
-import { root, vsixFile } from "../../scripts/layout.ts";
+import { root, vsixFile } from "../../harness/layout.ts";
 
 const END_OF_DIRECTORY = 0x06054b50;
 const DIRECTORY_ENTRY = 0x02014b50;

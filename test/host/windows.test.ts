@@ -3,10 +3,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { pathToFileURL } from "node:url";
-import { eventually } from "../../scripts/eventually.ts";
-import { type DefinitionPayload, type Location, type Page, ToolFailure } from "../../scripts/gateway-client.ts";
-import { takeConfiguration } from "../../scripts/handover.ts";
-import type { EditorWindow, RealVsCode } from "../../scripts/real-vscode.ts";
+import { type DefinitionPayload, type Location, type Page, ToolFailure } from "../../harness/clients/gateway-client.ts";
 import {
   connect,
   type GatewayWindow,
@@ -17,9 +14,12 @@ import {
   statusFor,
   temporaryFolder,
   windowsOpened,
-} from "./gateway-window.ts";
+} from "../../harness/editor/gateway-window.ts";
+import { takeConfiguration } from "../../harness/editor/handover.ts";
+import type { EditorWindow, RealVsCode } from "../../harness/editor/real-vscode.ts";
+import { placeIn } from "../../harness/languages/sample.ts";
+import { eventually } from "../../harness/machine/eventually.ts";
 import { askForOutline, pickServerAction, toolsOf } from "./own-agent.ts";
-import { placeIn } from "./sample.ts";
 
 /** One that has the wished port, one that found it taken, and one that found the next one taken, too. */
 const WINDOWS = windowsOpened(3);

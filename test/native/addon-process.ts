@@ -11,7 +11,7 @@ import type { Readable, Writable } from "node:stream";
 import type { TestContext } from "node:test";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import type { GatewayOptions } from "../../extension/native.d.ts";
-import { eventually } from "../../scripts/eventually.ts";
+import { eventually } from "../../harness/machine/eventually.ts";
 import { Client } from "./client.ts";
 import type { Commands, Report } from "./host.ts";
 

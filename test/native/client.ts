@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { eventually } from "../../scripts/eventually.ts";
+import { eventually } from "../../harness/machine/eventually.ts";
 
 /** An error as a tool call gets it. */
 export interface ToolError {

@@ -23,7 +23,7 @@ import {
   QUESTION,
 } from "../../extension/boundary/rows.ts";
 import type * as Native from "../../extension/native.d.ts";
-import { addonFile } from "../../scripts/layout.ts";
+import { addonFile } from "../../harness/layout.ts";
 import { ANSWERS, FAULTY_CALLBACKS, JUNK, JUNK_BY_TOOL, ODD_CALLBACKS } from "./junk.ts";
 
 /** How the stand-in answers every question about code from now on. */

@@ -3,7 +3,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { eventually } from "../../scripts/eventually.ts";
+import { eventually } from "../../harness/machine/eventually.ts";
 import { AddonProcess, urlOf } from "./addon-process.ts";
 import { Client } from "./client.ts";
 import { RawConnection, requestOf } from "./raw-connection.ts";

@@ -1,0 +1,305 @@
+// Trials of whether an answer that is asked for right after a write is about the files after it. The test and the benchmark
+// share them.
+
+import { mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { isDeepStrictEqual } from "node:util";
+import { type GatewayClient, type Location, type Page, type Position, ToolFailure } from "../clients/gateway-client.ts";
+import type { EditorWindow } from "../editor/real-vscode.ts";
+
+/** How often a question may be put until it counts as not answered. */
+const MAX_CALLS = 3;
+/** How long VS Code's own commands are asked, in milliseconds. */
+const PATIENCE = 20_000;
+/** The file begins with fewer empty lines than this. */
+const MAX_PADDING = 9;
+
+const WRITES = ["create", "edit", "replace", "rename", "delete"] as const;
+const QUESTIONS = ["references", "symbols", "definition", "diagnostics"] as const;
+
+type Write = (typeof WRITES)[number];
+type Question = (typeof QUESTIONS)[number];
+
+/** The files of the trials in one language: one that is written, one that it uses, and one that uses it. */
+export interface Language {
+  readonly base: { readonly file: string; readonly text: string; readonly at: Position };
+  readonly user: { readonly file: string; readonly text: string; readonly at: Position };
+  /** Where the written file is, at first and once it is renamed. */
+  readonly files: readonly [string, string];
+  /** What it holds: these empty lines, then a use of the base, a value that fits the user or not, and a function. */
+  written(padding: number, fits: boolean, name: string): string;
+}
+
+export const TYPESCRIPT: Language = {
+  base: { file: "src/own-base.ts", text: "export class Hull {}\n", at: { line: 0, character: 13 } },
+  user: {
+    file: "src/own-user.ts",
+    text: 'import { own } from "./own";\nexport const depth: number = own;\n',
+    at: { line: 1, character: 29 },
+  },
+  files: ["src/own.ts", "src/own-moved.ts"],
+  written: (padding, fits, name) =>
+    `${"\n".repeat(padding)}import { Hull } from "./own-base";\nexport const own = ${fits ? "1" : '"x"'};\nexport function ${name}(): Hull {\n  return new Hull();\n}\n`,
+};
+
+export const PYTHON: Language = {
+  base: { file: "own_base.py", text: "class Hull:\n    pass\n", at: { line: 0, character: 6 } },
+  user: { file: "own_user.py", text: "from own import own\ndepth: int = own\n", at: { line: 1, character: 13 } },
+  files: ["own.py", "own_moved.py"],
+  written: (padding, fits, name) =>
+    `${"\n".repeat(padding)}from own_base import Hull\nown = ${fits ? "1" : '"x"'}\ndef ${name}() -> Hull:\n    return Hull()\n`,
+};
+
+/** The written file at one moment. */
+interface State {
+  /** Which of its two places it has; undefined where it is not there. */
+  readonly at: 0 | 1 | undefined;
+  readonly revision: number;
+  readonly padding: number;
+  readonly fits: boolean;
+}
+
+/** What came of one trial. */
+export interface Trial {
+  readonly write: Write;
+  readonly question: Question;
+  readonly outcome: "right" | "stale" | "unanswered";
+  readonly calls: number;
+  /** From the end of the write to the end of the last answer. */
+  readonly ms: number;
+  /** What was answered, if it was not right. */
+  readonly answer?: string;
+}
+
+/** Whom the questions are put to. */
+interface Answerer {
+  references(uri: string, at: Position): Promise<Location[]>;
+  symbols(query: string): Promise<{ readonly name: string; readonly uri: string }[]>;
+  definition(uri: string, at: Position): Promise<Location[]>;
+  hasDiagnostics(uri: string): Promise<boolean>;
+}
+
+/** Writes a file in a folder again and again, each time so that the question that follows has another answer than before. */
+export class OwnWrites {
+  readonly #folder: string;
+  readonly #language: Language;
+  #random: number;
+  #state: State = { at: undefined, revision: 0, padding: 0, fits: true };
+
+  private constructor(folder: string, language: Language, seed: number) {
+    this.#folder = folder;
+    this.#language = language;
+    this.#random = seed;
+  }
+
+  /** Writes the files that the trials need. The same seed gives the same trials. */
+  static begin(folder: string, language: Language, seed: number): OwnWrites {
+    for (const { file, text } of [language.base, language.user]) {
+      mkdirSync(dirname(join(folder, file)), { recursive: true });
+      writeFileSync(join(folder, file), text);
+    }
+    return new OwnWrites(folder, language, seed);
+  }
+
+  /** Writes something, and asks the gateway about it at once, until it answers. */
+  async next(client: GatewayClient): Promise<Trial> {
+    const gateway = new ThroughGateway(client);
+    const { write, written, question } = this.#write();
+    let answer = "";
+    for (let calls = 1; calls <= MAX_CALLS; calls++) {
+      try {
+        const found = await this.#ask(gateway, question);
+        const ms = performance.now() - written;
+        const expected = this.#expected(question, this.#state);
+        return isDeepStrictEqual(found, expected)
+          ? { write, question, outcome: "right", calls, ms }
+          : { write, question, outcome: "stale", calls, ms, answer: JSON.stringify({ found, expected }) };
+      } catch (error) {
+        if (!(error instanceof ToolFailure && error.retryable)) {
+          throw error;
+        }
+        answer = error.message;
+      }
+    }
+    return { write, question, outcome: "unanswered", calls: MAX_CALLS, ms: performance.now() - written, answer };
+  }
+
+  /** Writes something, and asks VS Code's own commands about it until they are right. */
+  async nextInEditor(window: EditorWindow): Promise<Trial> {
+    const commands = new ByCommands(window);
+    const { write, written, question } = this.#write();
+    for (let calls = 1; ; calls++) {
+      const found = await this.#ask(commands, question);
+      const ms = performance.now() - written;
+      if (isDeepStrictEqual(found, this.#expected(question, this.#state))) {
+        return { write, question, outcome: "right", calls, ms };
+      }
+      if (ms > PATIENCE) {
+        return { write, question, outcome: "stale", calls, ms, answer: JSON.stringify(found) };
+      }
+    }
+  }
+
+  #write(): { readonly write: Write; readonly written: number; readonly question: Question } {
+    const before = this.#state;
+    const write = before.at === undefined ? "create" : this.#pick(WRITES.slice(1));
+    const at = before.at ?? (this.#below(2) as 0 | 1);
+    const path = join(this.#folder, this.#language.files[at]);
+    if (write === "rename") {
+      const other = at === 0 ? 1 : 0;
+      renameSync(path, join(this.#folder, this.#language.files[other]));
+      this.#state = { ...before, at: other };
+    } else if (write === "delete") {
+      rmSync(path);
+      this.#state = { ...before, at: undefined };
+    } else {
+      const padding = (before.padding + 1 + this.#below(MAX_PADDING - 1)) % MAX_PADDING;
+      this.#state = { at, revision: before.revision + 1, padding, fits: this.#below(2) === 0 };
+      const text = this.#language.written(padding, this.#state.fits, `ownMark${this.#state.revision}`);
+      const first = write === "replace" ? `${path}.tmp` : path;
+      writeFileSync(first, text);
+      if (first !== path) {
+        renameSync(first, path);
+      }
+    }
+    const written = performance.now();
+    const [now, old] = [this.#state, before];
+    const isNews = (question: Question): boolean =>
+      !isDeepStrictEqual(this.#expected(question, old), this.#expected(question, now));
+    return { write, written, question: this.#pick(QUESTIONS.filter(isNews)) };
+  }
+
+  async #ask(answerer: Answerer, question: Question): Promise<unknown> {
+    const { base, user, files } = this.#language;
+    const uris = files.map((file) => this.#uri(file));
+    const inside = (found: readonly Location[]): string[] =>
+      [...new Set(found.filter(({ uri }) => uris.includes(uri)).map(lineOf))].sort();
+    switch (question) {
+      case "references":
+        return inside(await answerer.references(this.#uri(base.file), base.at));
+      case "symbols": {
+        const found = await answerer.symbols("ownMark");
+        return [...new Set(found.map(({ name, uri }) => `${name.replace("()", "")} ${uri}`))].sort();
+      }
+      case "definition":
+        return inside(await answerer.definition(this.#uri(user.file), user.at));
+      case "diagnostics":
+        return answerer.hasDiagnostics(this.#uri(user.file));
+    }
+  }
+
+  #expected(question: Question, { at, revision, padding, fits }: State): unknown {
+    const here = at === undefined ? undefined : this.#uri(this.#language.files[at]);
+    switch (question) {
+      case "references":
+        return here === undefined ? [] : [0, 2, 3].map((line) => `${here} ${line + padding}`).sort();
+      case "symbols":
+        return here === undefined ? [] : [`ownMark${revision} ${here}`];
+      case "definition":
+        return at === 0 ? [`${here} ${1 + padding}`] : [];
+      case "diagnostics":
+        return !(at === 0 && fits);
+    }
+  }
+
+  #uri(file: string): string {
+    return pathToFileURL(join(this.#folder, file)).href;
+  }
+
+  #pick<T>(choices: readonly T[]): T {
+    return choices[this.#below(choices.length)] as T;
+  }
+
+  #below(bound: number): number {
+    this.#random = (Math.imul(this.#random, 1_664_525) + 1_013_904_223) >>> 0;
+    return Math.floor((this.#random / 2 ** 32) * bound);
+  }
+}
+
+class ThroughGateway implements Answerer {
+  readonly #client: GatewayClient;
+
+  constructor(client: GatewayClient) {
+    this.#client = client;
+  }
+
+  async references(uri: string, position: Position): Promise<Location[]> {
+    const input = { uri, position, includeDeclaration: false, pageSize: 200 };
+    return [...(await this.#client.callOnce<Page<Location>>("vscode.lsp.references", input)).items];
+  }
+
+  async symbols(query: string): Promise<{ name: string; uri: string }[]> {
+    type Found = Page<{ readonly name: string; readonly location: Location }>;
+    const { items } = await this.#client.callOnce<Found>("vscode.lsp.workspaceSymbols", { query, pageSize: 200 });
+    return items.map(({ name, location }) => ({ name, uri: location.uri }));
+  }
+
+  async definition(uri: string, position: Position): Promise<Location[]> {
+    const input = { uri, position };
+    return (await this.#client.callOnce<{ locations: Location[] }>("vscode.lsp.definition", input)).locations;
+  }
+
+  async hasDiagnostics(uri: string): Promise<boolean> {
+    const input = { uri };
+    const found = await this.#client.callOnce<{ diagnostics: unknown[] }>("vscode.lsp.diagnostics.document", input);
+    return found.diagnostics.length > 0;
+  }
+}
+
+/** Asks VS Code's own commands inside the window. */
+class ByCommands implements Answerer {
+  readonly #window: EditorWindow;
+
+  constructor(window: EditorWindow) {
+    this.#window = window;
+  }
+
+  references(uri: string, at: Position): Promise<Location[]> {
+    return this.#locations("vscode.executeReferenceProvider", uri, at);
+  }
+
+  symbols(query: string): Promise<{ name: string; uri: string }[]> {
+    return this.#window.inside(async (vscode, query) => {
+      const found = await vscode.commands.executeCommand<import("vscode").SymbolInformation[]>(
+        "vscode.executeWorkspaceSymbolProvider",
+        query,
+      );
+      return found.map(({ name, location }) => ({ name, uri: location.uri.toString() }));
+    }, query);
+  }
+
+  definition(uri: string, at: Position): Promise<Location[]> {
+    return this.#locations("vscode.executeDefinitionProvider", uri, at);
+  }
+
+  hasDiagnostics(uri: string): Promise<boolean> {
+    return this.#window.inside((vscode, uri) => vscode.languages.getDiagnostics(vscode.Uri.parse(uri)).length > 0, uri);
+  }
+
+  #locations(command: string, uri: string, at: Position): Promise<Location[]> {
+    return this.#window.inside(
+      async (vscode, { command, uri, at }) => {
+        type Found = import("vscode").Location & import("vscode").LocationLink;
+        const position = new vscode.Position(at.line, at.character);
+        const found = await vscode.commands.executeCommand<Found[]>(command, vscode.Uri.parse(uri), position);
+        return found.map((item) => {
+          const range = item.targetSelectionRange ?? item.targetRange ?? item.range;
+          const { start, end } = range;
+          return {
+            uri: (item.targetUri ?? item.uri).toString(),
+            range: {
+              start: { line: start.line, character: start.character },
+              end: { line: end.line, character: end.character },
+            },
+          };
+        });
+      },
+      { command, uri, at },
+    );
+  }
+}
+
+function lineOf({ uri, range }: Location): string {
+  return `${uri} ${range.start.line}`;
+}
