@@ -19,7 +19,7 @@ await command(async () => {
   try {
     const activations: number[] = [];
     for (let start = 1; start <= STARTS; start += 1) {
-      const window = await editor.openWindow(join(root, "test", "workspace"));
+      const window = await editor.openWindow(join(root, "harness", "workspace"));
       await step(`Start ${start} of ${STARTS}`, () => takeConfiguration(window.handover));
       activations.push(await activationTime(window));
       await window.close();

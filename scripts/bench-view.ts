@@ -42,7 +42,7 @@ await command(async () => {
   });
   stopOnSignals(editor, 1);
   try {
-    const window = await editor.openWindow(join(root, "test", "workspace"));
+    const window = await editor.openWindow(join(root, "harness", "workspace"));
     const configuration = await takeConfiguration(window.handover);
     const host = await window.inside(() => process.pid, null);
     const load = await SteadyLoad.start(await RawClient.connect(configuration));

@@ -35,7 +35,7 @@ await command(async () => {
   const home = realpathSync(mkdtempSync(join(tmpdir(), "gateway-pictures-")));
   process.env["HOME"] = home;
   const folder = join(home, "harbour");
-  cpSync(join(root, "test", "workspace"), folder, { recursive: true });
+  cpSync(join(root, "harness", "workspace"), folder, { recursive: true });
   mkdirSync(pictures, { recursive: true });
   const editor = await RealVsCode.start({ extensions: [vsixFile, await packHandover()] });
   stopOnSignals(editor, 1);

@@ -20,7 +20,7 @@ import { root } from "../harness/layout.ts";
 import { command, Failure, say, step } from "../harness/machine/progress.mjs";
 
 /** A small project with a file of mistakes. */
-const EXAMPLE = join(root, "test", "workspace");
+const EXAMPLE = join(root, "harness", "workspace");
 /** How often a tool is asked whose pages a change of the workspace has parted. */
 const TRIES = 5;
 /** An extension that has not reported on a file in a tab after this long has nothing to report: some keep silent then. */

@@ -60,11 +60,11 @@ export function temporaryFolder(name: string): string {
 }
 
 /**
- * A copy of test/workspace at a place of its own. It has no package.json: an extension of the editor's own opens that some
+ * A copy of harness/workspace at a place of its own. It has no package.json: an extension of the editor's own opens that some
  * seconds after its start, and a document that somebody opens is a change of the workspace (D21).
  */
 export function copyWorkspace(folder = temporaryFolder("workspace")): string {
-  cpSync(join(root, "test", "workspace"), folder, { recursive: true });
+  cpSync(join(root, "harness", "workspace"), folder, { recursive: true });
   rmSync(join(folder, "package.json"));
   return folder;
 }

@@ -15,7 +15,7 @@ export class SteadyLoad {
   #running: Promise<void> = Promise.resolve();
 
   static async start(client: RawClient): Promise<SteadyLoad> {
-    const uri = `file://${join(root, "test", "workspace", "src", "ship.ts")}`;
+    const uri = `file://${join(root, "harness", "workspace", "src", "ship.ts")}`;
     const args = { uri, position: { line: 1, character: 17 }, pageSize: 1 };
     let cursor = await firstPage(client, args);
     const load = new SteadyLoad();

@@ -19,7 +19,7 @@ import { on } from "../../harness/languages/language-project.ts";
 import { eventually } from "../../harness/machine/eventually.ts";
 import { PagedQuestion, untilHeardOfAll } from "./cursors.ts";
 
-/** Where `Ship` is declared in test/workspace, and where a file that imports it uses it. */
+/** Where `Ship` is declared in harness/workspace, and where a file that imports it uses it. */
 const DECLARATION = on(8, 13, 17);
 const USE = { line: 4, character: 23 };
 
