@@ -1,7 +1,7 @@
 // The invariants of docs/ARCHITECTURE.md that say what must not be where.
 
 import { readdirSync, readFileSync } from "node:fs";
-import { basename, join, relative } from "node:path";
+import { basename, join, posix, relative } from "node:path";
 import { root } from "../harness/layout.ts";
 import { succeed } from "../harness/machine/processes.mjs";
 
@@ -23,8 +23,41 @@ const EDITOR = "extension/language/editor.ts";
 const TYPESCRIPT = "extension/language/typescript.ts";
 const TESTED_ALONE = ["extension/check/check-report.ts", "extension/check/own-client.ts", "extension/ui/clients.ts"];
 
-/** The folders of the extension. Each imports those before it, and none after it. */
-const ROOMS = ["boundary", "language", "gateway", "check", "ui"];
+/** The rooms of a folder. Each imports those before it, and none after it, nor the main.ts that is built on all. */
+const ROOMS = {
+  extension: ["boundary", "language", "gateway", "check", "ui"],
+  harness: ["machine", "build", "results", "clients", "editor", "languages"],
+};
+
+/** The folders from which nothing in a folder imports. */
+const APART = {
+  extension: ["harness", "scripts", "test"],
+  harness: ["scripts", "test"],
+  scripts: ["test"],
+  test: ["scripts"],
+};
+
+/** A folder, and what nothing in it imports: files, and folders with a slash at the end. */
+interface Bound {
+  readonly says: string;
+  readonly folder: string;
+  readonly never: readonly string[];
+}
+
+const BOUNDS: readonly Bound[] = [
+  ...Object.entries(ROOMS).flatMap(([folder, rooms]) =>
+    rooms.map((room, place) => ({
+      says: `${folder}/${room}/ does not import what is built on it`,
+      folder: `${folder}/${room}/`,
+      never: [`${folder}/main.ts`, ...rooms.slice(place + 1).map((later) => `${folder}/${later}/`)],
+    })),
+  ),
+  ...Object.entries(APART).map(([folder, others]) => ({
+    says: `nothing in ${folder}/ imports from ${others.map((other) => `${other}/`).join(" or ")}`,
+    folder: `${folder}/`,
+    never: others.map((other) => `${other}/`),
+  })),
+];
 
 const RULES: readonly Rule[] = [
   {
@@ -38,11 +71,6 @@ const RULES: readonly Rule[] = [
     line: /\b(from|import|require)\b\s*\(?\s*["']vscode["']/,
     within: (file) => TESTED_ALONE.includes(file) || file.startsWith("extension/boundary/"),
   },
-  ...ROOMS.map((room, place) => ({
-    says: `extension/${room}/ does not import what is built on it`,
-    line: importOf(["main.ts", ...ROOMS.slice(place + 1).map((later) => `${later}/`)].map((path) => `../${path}`)),
-    within: (file: string) => file.startsWith(`extension/${room}/`),
-  })),
   {
     says: `only ${EDITOR} asks language features`,
     line: /["'`](vscode\.execute\w*|_?typescript\.\w+)["'`]/,
@@ -102,8 +130,9 @@ function sourceViolations(): string[] {
       violations.push(`${file}: name it after what it holds`);
     }
     const rules = RULES.filter((rule) => rule.within(file));
+    const bounds = BOUNDS.filter(({ folder }) => file.startsWith(folder));
     const mustForbidUnsafe = FORBIDS_UNSAFE.includes(file);
-    if (rules.length === 0 && !mustForbidUnsafe) {
+    if (rules.length === 0 && bounds.length === 0 && !mustForbidUnsafe) {
       continue;
     }
     const text = readFileSync(join(root, file), "utf8");
@@ -111,7 +140,11 @@ function sourceViolations(): string[] {
       violations.push(`${file}: #![forbid(unsafe_code)] is missing`);
     }
     for (const [index, line] of text.split("\n").entries()) {
-      const broken = rules.filter((rule) => rule.line.test(line));
+      const imported = importedBy(file, line) ?? "";
+      const broken = [
+        ...rules.filter((rule) => rule.line.test(line)),
+        ...bounds.filter(({ never }) => never.some((path) => imported.startsWith(path))),
+      ];
       violations.push(...broken.map((rule) => `${file}:${index + 1}: ${rule.says}`));
     }
   }
@@ -131,9 +164,10 @@ function sources(): string[] {
   return files.sort();
 }
 
-/** A line that imports something whose path begins like one of these. */
-function importOf(paths: readonly string[]): RegExp {
-  return new RegExp(`\\b(from|import)\\b\\s*\\(?\\s*["'](${paths.join("|").replaceAll(".", "\\.")})`);
+/** The file that a line imports by its path, from the root. */
+function importedBy(file: string, line: string): string | undefined {
+  const path = /\b(?:from|import|require)\b\s*\(?\s*["'`](\.[^"'`]*)/.exec(line)?.[1];
+  return path === undefined ? undefined : posix.join(posix.dirname(file), path);
 }
 
 function isScript(file: string): boolean {
