@@ -1,6 +1,7 @@
 // `npm run bench:freshness`: writes files under a real VS Code and asks at once, on rxjs and on a Python project. Prints how
 // many answers were about the files before the write, and how long the right ones took from the write on, beside the time
-// until VS Code's own command is right, called in the same window.
+// until VS Code's own command is right, called in the same window. `-- --language python` takes that language only, and
+// `--trials N` and `--seed N` other trials.
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -38,18 +39,29 @@ interface Outcomes {
   readonly editor: readonly Trial[];
 }
 
+const TRIED = [
+  { language: "TypeScript", project: "rxjs", trials: typescript },
+  { language: "Python", project: "a Python project", trials: python },
+];
+
 await command(async () => {
-  const { values } = parseArgs({ options: { trials: { type: "string" }, seed: { type: "string" } } });
+  const { values } = parseArgs({
+    options: { trials: { type: "string" }, seed: { type: "string" }, language: { type: "string", default: "" } },
+  });
   const count = Number(values.trials ?? DEFAULT_TRIALS);
   const seed = Number(values.seed ?? DEFAULT_SEED);
   if (!Number.isInteger(count) || count < 1 || !Number.isInteger(seed)) {
     throw new Failure("--trials takes a number from 1 on, and --seed a whole number.");
   }
+  const tried = TRIED.filter(({ language }) => language.toLowerCase().includes(values.language.toLowerCase()));
+  if (tried.length === 0) {
+    throw new Failure(`--language takes a part of one of these: ${TRIED.map(({ language }) => language).join(", ")}.`);
+  }
   await packVsix("release");
-  const languages = [
-    ["TypeScript", await step(`${count} trials on rxjs`, () => typescript(count, seed))],
-    ["Python", await step(`${count} trials on a Python project`, () => python(count, seed))],
-  ] as const;
+  const languages: [string, Outcomes][] = [];
+  for (const { language, project, trials } of tried) {
+    languages.push([language, await step(`${count} trials on ${project}`, () => trials(count, seed))]);
+  }
   say("| | trials | stale | errors | right within three calls | median | p99 |");
   say("| --- | --- | --- | --- | --- | --- | --- |");
   for (const [language, { gateway, editor }] of languages) {

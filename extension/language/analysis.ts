@@ -4,6 +4,9 @@ import type { Clock } from "../clock.ts";
 export const DOCUMENT_QUIET_MS = 250;
 export const LANGUAGE_QUIET_MS = 1_000;
 
+/** How long nothing more may be published for a document that was reported on again after a write elsewhere. */
+export const REPORT_QUIET_MS = 500;
+
 /**
  * A language server that has taken long to publish anything is as slow with what follows: a language's first signs have
  * to rest for as long as the first of them took, within these bounds.
@@ -171,11 +174,27 @@ export class Analysis {
           : Math.max(
               this.#remaining(publishedAt, quietOf(document)),
               this.#untilSettled(document),
-              // Somebody reports on it, so something is expected to come of a write in its language.
-              this.#untilQuiet(writtenAt, this.#languageOf(document)?.publishedAt, 2 * LANGUAGE_QUIET_MS),
+              this.#untilReportedAgain(writtenAt, publishedAt, this.#languageOf(document)?.publishedAt),
             );
       return wait > 0 ? { wait } : { found: undefined };
     });
+  }
+
+  /**
+   * The milliseconds until what was published for a document is about what was written elsewhere. Somebody reports on it, so
+   * it is reported on again if that concerns it: a server that is busy reports late, and first on the file that was written.
+   */
+  #untilReportedAgain(writtenAt: number, publishedAt: number, ofLanguage = NEVER): number {
+    if (writtenAt === NEVER) {
+      return 0;
+    }
+    const late = (at: number): number => Math.max(0, at - writtenAt);
+    const known =
+      publishedAt < writtenAt
+        ? writtenAt + Math.max(2 * LANGUAGE_QUIET_MS, LANGUAGE_QUIET_MS + late(ofLanguage))
+        : Math.max(writtenAt + LANGUAGE_QUIET_MS, publishedAt + Math.max(REPORT_QUIET_MS, 0.75 * late(publishedAt)));
+    // What is published long after that has another reason.
+    return Math.min(known, writtenAt + LONGEST_QUIET_MS) - this.#clock.now();
   }
 
   /** Resolves once nothing has come of what was written, in any language, for a while. */
@@ -183,7 +202,7 @@ export class Analysis {
     const writtenAt = this.#writtenAt(knownFor);
     return this.#once(() => {
       const published = [...this.#languages.values()].map(({ publishedAt }) => publishedAt ?? NEVER);
-      const wait = this.#untilQuiet(writtenAt, Math.max(NEVER, ...published), LANGUAGE_QUIET_MS);
+      const wait = this.#untilQuiet(writtenAt, Math.max(NEVER, ...published));
       return wait > 0 ? { wait } : { found: undefined };
     });
   }
@@ -194,16 +213,14 @@ export class Analysis {
 
   /**
    * The milliseconds until nothing was published for long enough after something was written: longer after what has come
-   * late, since more may. `atFirst` is how long nothing may come at all.
+   * late, since more may.
    */
-  #untilQuiet(writtenAt: number, publishedAt = NEVER, atFirst: number): number {
+  #untilQuiet(writtenAt: number, publishedAt: number): number {
     if (writtenAt === NEVER) {
       return 0;
     }
-    const quietUntil =
-      publishedAt < writtenAt
-        ? writtenAt + atFirst
-        : publishedAt + Math.max(LANGUAGE_QUIET_MS, 1.5 * (publishedAt - writtenAt));
+    const quiet = Math.max(LANGUAGE_QUIET_MS, 1.5 * (publishedAt - writtenAt));
+    const quietUntil = Math.max(writtenAt, publishedAt) + quiet;
     // What is published long after that has another reason.
     return Math.min(quietUntil, writtenAt + LONGEST_QUIET_MS) - this.#clock.now();
   }

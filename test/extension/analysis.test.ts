@@ -289,11 +289,23 @@ test("what was published before something was written counts once nothing has co
     [60_000, [], 0, 0],
     [300, [], 1_700, 700],
     [0, [], 2_000, 1_000],
-    // What comes of it, for whichever document.
-    [0, [[400, B]], 1_400, 1_400],
-    [0, [[400, A]], 1_400, 1_400],
-    // The later that is, the more may come after it.
-    [0, [[900, B]], 2_250, 2_250],
+    // What is published for another says nothing of this one, but that the server is late.
+    [0, [[400, B]], 2_000, 1_400],
+    [0, [[900, B]], 2_000, 2_250],
+    [
+      0,
+      [
+        [900, B],
+        [1_900, B],
+      ],
+      2_900,
+      4_750,
+    ],
+    // What is published at once may be about the files before.
+    [0, [[50, A]], 1_000, 1_050],
+    [0, [[400, A]], 1_000, 1_400],
+    // The later it is, the more may come after it.
+    [0, [[900, A]], 1_575, 2_250],
     // What goes on for ever has another reason.
     [0, Array.from({ length: 20 }, (_, index): Publish => [500 * index, B]), 5_000, 5_000],
   ];
