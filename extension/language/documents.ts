@@ -136,7 +136,7 @@ export class Documents<D extends TextDocumentLike> {
   /** The document, opened if it is not. To ask the editor for one that is takes several looks at the disk. */
   async #document(uri: string): Promise<D> {
     const known = this.#opened.get(uri);
-    if (known?.isClosed === false) {
+    if (known?.isClosed === false && !this.#setAside.has(uri)) {
       return known;
     }
     const document = await this.#host.open(uri);
@@ -154,6 +154,10 @@ export class Documents<D extends TextDocumentLike> {
     for (const [other, document] of this.#opened) {
       const isConcerned = other === uri || other.startsWith(`${uri}/`);
       if (isConcerned && !document.isDirty && !this.#host.isShown(document) && (await this.#isGone(document))) {
+        // The editor may tell it twice, and a document that is set aside is in no language to come back to.
+        if (this.#setAside.has(other)) {
+          continue;
+        }
         this.#held.delete(other);
         const language = document.languageId;
         const setAside = this.#asking(other, () => this.#host.setLanguage(document, PLAIN)).then(

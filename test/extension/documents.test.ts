@@ -26,6 +26,15 @@ class FakeDocument implements TextDocumentLike {
   }
 }
 
+/** A promise, and what settles it. */
+function holding(): [Promise<void>, () => void] {
+  let end = (): void => {};
+  const held = new Promise<void>((resolve) => {
+    end = resolve;
+  });
+  return [held, end];
+}
+
 /** An editor that opens and closes documents, with events before promises, as VS Code does. */
 class FakeEditor {
   readonly disk = new Map<string, string>();
@@ -44,6 +53,8 @@ class FakeEditor {
   readonly languages: string[] = [];
   /** What the next look at a file waits for before it tells what it saw. */
   #look: Promise<void> | undefined;
+  /** What the next change of a language waits for. */
+  #languageChange: Promise<void> | undefined;
   /** What a document's text is when it is opened, if not that of the disk. */
   text: string | undefined;
   /** Whether that is one that nobody has saved. */
@@ -78,7 +89,9 @@ class FakeEditor {
       },
       isShown: (document) => this.shown.has(document.uri.toString()),
       setLanguage: async (document, language) => {
-        await undefined;
+        const change = this.#languageChange;
+        this.#languageChange = undefined;
+        await change;
         if (document.isClosed) {
           throw new Error("no such document");
         }
@@ -96,11 +109,16 @@ class FakeEditor {
 
   /** Has the next look at a file end only when what this returns is called. */
   holdLook(): () => void {
-    let end = (): void => {};
-    this.#look = new Promise((resolve) => {
-      end = resolve;
-    });
-    return () => end();
+    const [held, end] = holding();
+    this.#look = held;
+    return end;
+  }
+
+  /** As `holdLook`, for the next change of a document's language. */
+  holdLanguage(): () => void {
+    const [held, end] = holding();
+    this.#languageChange = held;
+    return end;
   }
 
   /** Somebody opens the document. */
@@ -462,6 +480,36 @@ test("the document of a file that is gone is closed for language servers, until 
   await Promise.all([editor.documents.gone(A), editor.documents.shown(A)]);
   await editor.documents.shown(A);
   assert.deepEqual(editor.languages.slice(1), [`${A} typescript`, `${A} plaintext`, `${A} typescript`]);
+});
+
+test("a document whose file is told to be gone twice at once gets its language back", async () => {
+  await editor.ask(A);
+  editor.disk.delete(A);
+  const look = editor.holdLook();
+  const first = editor.documents.gone("file:///w");
+  await editor.documents.gone(A);
+  look();
+  await first;
+
+  editor.disk.set(A, "three\n");
+  editor.change(A, "three\n");
+  assert.equal(await editor.documents.use(A, async ({ languageId }) => languageId), "typescript");
+});
+
+test("a document that is used while it is being set aside has its language afterwards", async () => {
+  await editor.ask(A);
+  editor.disk.delete(A);
+  const setAside = editor.holdLanguage();
+  const gone = editor.documents.gone(A);
+  await settled();
+  editor.disk.set(A, "three\n");
+  editor.change(A, "three\n");
+  const used = editor.documents.use(A, async ({ languageId }) => languageId);
+  await settled();
+  setAside();
+  await gone;
+  assert.equal(await used, "typescript");
+  assert.equal(editor.open.get(A)?.languageId, "typescript");
 });
 
 test("a document that somebody sees, has changed or never asked about stays as it is when its file is gone", async () => {

@@ -422,6 +422,12 @@ impl Pending {
     fn opened(&mut self, path: &Path, number: u64, opened: Opened, now: Instant) {
         let Some(unknown) = self.paths.get_mut(path).filter(|unknown| unknown.number == number) else { return };
         unknown.opens = false;
+        if opened == Opened::InStep
+            && let Some(end) = end_of(path)
+        {
+            // One that is no text says nothing of those that are.
+            self.plain_ends.remove(&end);
+        }
         // That there is a file is more than its text: it can be imported.
         let is_known = unknown.kind != Kind::Created || now >= unknown.known_at();
         if opened == Opened::InVain || opened == Opened::InStep && !is_known {

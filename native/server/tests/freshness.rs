@@ -198,6 +198,20 @@ async fn a_new_file_like_those_that_no_language_server_reads_is_not_waited_for()
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_new_file_like_one_that_a_language_server_reads_is_waited_for_whatever_else_is_called_like_it() {
+    let bench = Bench::with(&["a.py"]).await;
+    for language in [Some("plaintext"), Some("python")] {
+        bench.editor.set(|answers| answers.language = language);
+        bench.write(if language == Some("python") { "b.py" } else { "a.py" }, "more");
+        while bench.ask().await == Err(ToolError::CatchingUp) {}
+    }
+    bench.opened();
+    bench.write("c.py", "");
+    assert_eq!(bench.ask().await, Err(ToolError::CatchingUp));
+    assert_eq!(bench.opened(), [""; 0], "not before the editor tells of it");
+}
+
+#[tokio::test(start_paused = true)]
 async fn of_what_is_deleted_the_editor_has_to_tell() {
     let bench = Bench::with(&["b.ts"]).await;
     let path = bench.root.join("b.ts");
