@@ -115,7 +115,7 @@ export function activate(context: vscode.ExtensionContext): void {
     start: async ({ wish, ...options }) => {
       const { candidates, last } = await ports.find(wish);
       const native = loadAddon(installed.folder);
-      const ask = carryQuestions(editor.ask, native);
+      const ask = carryQuestions(editor, native);
       const gateway = await native.Gateway.start({ ...options, ports: candidates }, ask, (levels, lines) =>
         log.fromAddon(levels, lines),
       );

@@ -46,8 +46,6 @@ export interface Answer {
   text: string
   /** How many strings there are, the UTF-16 length of each, then the rows. */
   cells: Uint32Array
-  /** The rows of the answer to the question that went along. */
-  along?: Rows
 }
 
 /**
@@ -114,14 +112,6 @@ export interface PlaceOfCall {
   line?: number
   /** 0-based character, in UTF-16 units. */
   character?: number
-}
-
-/** The rows of an answer, as in [`Answer`]. */
-export interface Rows {
-  /** Their strings, joined. */
-  text: string
-  /** Their cells. */
-  cells: Uint32Array
 }
 
 /** A file that the editor has seen come, change or go. */

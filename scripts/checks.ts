@@ -51,6 +51,11 @@ const CHECKS: readonly Check[] = [
   { title: "golden keys", work: () => passes(process.execPath, "scripts/golden-keys.ts", "--check") },
   { title: "golden URIs", work: () => passes(process.execPath, "scripts/golden-uris.ts", "--check") },
   {
+    title: "schemas of the tools",
+    compiles: true,
+    work: () => passes(process.execPath, "scripts/schemas.ts", "--check"),
+  },
+  {
     title: "schemas in the contract",
     work: () => passes(process.execPath, "scripts/contract-schemas.ts", "--check"),
   },

@@ -1,26 +1,27 @@
 // The answers that the replay host gives: read from its provider file, or from a line on its stdin.
 
+import { PROVIDERS, type Shape, shapeOf } from "../extension/boundary/providers.ts";
 import { Failure } from "../harness/machine/progress.mjs";
 
-/** The questions that a provider file can answer, by its keys; each can be given a delay as well. */
-const QUESTIONS = [
-  "definition",
-  "declaration",
-  "references",
-  "hover",
-  "documentSymbols",
-  "workspaceSymbols",
-  "diagnostics",
-] as const;
+/** What a provider file calls the question of a method: by its last part, and these by what they ask for. */
+export function questionOf(method: string): string {
+  const named = { "textDocument/documentSymbol": "documentSymbols", "workspace/symbol": "workspaceSymbols" };
+  const last = method.slice(method.lastIndexOf("/") + 1);
+  return shapeOf(method) === "diagnostics" ? "diagnostics" : (named[method as keyof typeof named] ?? last);
+}
 
-export type Question = (typeof QUESTIONS)[number];
+/** The questions that a provider file can answer, by its keys, each with the shape of its items; each can be given a delay. */
+const QUESTIONS: ReadonlyMap<string, Shape> = new Map([
+  ...PROVIDERS.map(({ method, shape }) => [questionOf(method), shape] as const),
+  ["diagnostics", "diagnostics"] as const,
+]);
 
 /** What the editor answers. The lists are as they were written: what is odd about them is for the gateway to find. */
 export interface Provider {
   /** The answer to each question that has one. */
-  readonly answers: ReadonlyMap<Question, unknown>;
+  readonly answers: ReadonlyMap<string, unknown>;
   /** How long the editor takes to answer. */
-  readonly delayMs: ReadonlyMap<Question, number>;
+  readonly delayMs: ReadonlyMap<string, number>;
 }
 
 /**
@@ -31,9 +32,9 @@ export function readProvider(value: unknown): { provider: Provider; oddities: st
   if (!isObject(value)) {
     throw new Failure('A provider is a JSON object such as {"references":[]}.');
   }
-  const answers = new Map<Question, unknown>();
+  const answers = new Map<string, unknown>();
   const oddities: string[] = [];
-  let delayMs = new Map<Question, number>();
+  let delayMs = new Map<string, number>();
   for (const [key, part] of Object.entries(value)) {
     if (key === "delayMs") {
       delayMs = readDelays(part);
@@ -49,17 +50,15 @@ export function readProvider(value: unknown): { provider: Provider; oddities: st
   return { provider: { answers, delayMs }, oddities };
 }
 
-function questionNamed(key: string): Question {
-  const question = QUESTIONS.find((known) => known === key);
-  if (question === undefined) {
-    throw new Failure(
-      `A provider has no part ${JSON.stringify(key)}: use ${QUESTIONS.join(", ")} or, to answer late, delayMs.`,
-    );
+function questionNamed(key: string): string {
+  if (!QUESTIONS.has(key)) {
+    const known = [...QUESTIONS.keys()].join(", ");
+    throw new Failure(`A provider has no part ${JSON.stringify(key)}: use ${known} or, to answer late, delayMs.`);
   }
-  return question;
+  return key;
 }
 
-function readDelays(value: unknown): Map<Question, number> {
+function readDelays(value: unknown): Map<string, number> {
   if (!isObject(value)) {
     throw new Failure('delayMs is an object of milliseconds by question, such as {"references":500}.');
   }
@@ -76,12 +75,12 @@ function readDelays(value: unknown): Map<Question, number> {
 /** Says what is odd about an item; undefined if nothing is. */
 type Check = (value: unknown) => string | undefined;
 
-function oddItems(question: Question, part: unknown): string[] {
+function oddItems(question: string, part: unknown): string[] {
   if (!Array.isArray(part)) {
     return [`${question} is not a list`];
   }
   return part.flatMap((item, index) => {
-    const oddity = CHECKS[question](item);
+    const oddity = CHECKS[QUESTIONS.get(question) ?? "diagnostics"](item);
     return oddity === undefined ? [] : [`${question}[${index}]${oddity}`];
   });
 }
@@ -148,11 +147,10 @@ const isDiagnosticsOfFile: Check = (value) =>
     ? (inside("[0]", isText(value[0])) ?? inside("[1]", listOf(isDiagnostic)(value[1])))
     : " is not a pair of a URI and its diagnostics";
 
-const CHECKS: Readonly<Record<Question, Check>> = {
-  definition: isTarget,
-  declaration: isTarget,
-  references: isLocation,
-  hover: isHover,
+const CHECKS: Readonly<Record<Shape, Check>> = {
+  targets: isTarget,
+  locations: isLocation,
+  hovers: isHover,
   documentSymbols: (value) => (has(value, "location") ? isSymbolInformation(value) : isDocumentSymbol(value)),
   workspaceSymbols: isSymbolInformation,
   diagnostics: isDiagnosticsOfFile,

@@ -10,21 +10,16 @@ import { createRequire } from "node:module";
 import { resolve } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { carryQuestions } from "../extension/boundary/questions.ts";
+import { PACK, shapeOf } from "../extension/boundary/providers.ts";
+import { carryQuestions, type Host as EditorHost } from "../extension/boundary/questions.ts";
 import {
   noProvider,
   noted,
   notFound,
-  packDiagnostics,
-  packDocumentSymbols,
-  packHovers,
-  packLocations,
+  type OpenRequest,
   packMainDocuments,
   packOpen,
   packReady,
-  packTargets,
-  packWorkspaceSymbols,
-  QUESTION,
 } from "../extension/boundary/rows.ts";
 import { portCandidates } from "../extension/gateway/ports.ts";
 import { type AdditionalRoot, LOG_LEVELS, readSettings, type Settings } from "../extension/gateway/settings.ts";
@@ -32,7 +27,7 @@ import type * as Native from "../extension/native.d.ts";
 import { buildAddon } from "../harness/build/addon.ts";
 import { addonFile, manifest } from "../harness/layout.ts";
 import { Failure, say } from "../harness/machine/progress.mjs";
-import { isObject, type Provider, type Question, readProvider } from "./replay-provider.ts";
+import { isObject, type Provider, questionOf, readProvider } from "./replay-provider.ts";
 
 /** npm runs scripts in the folder of the package; paths are meant from where the person typed. */
 const startFolder = (process.env["npm_lifecycle_event"] === "replay" && process.env["INIT_CWD"]) || process.cwd();
@@ -71,7 +66,7 @@ async function run(options: Native.GatewayOptions): Promise<void> {
   }
   const native: typeof Native = createRequire(import.meta.url)(addonFile);
   try {
-    gateway = await native.Gateway.start(options, carryQuestions(answer, native), (levels, lines) => {
+    gateway = await native.Gateway.start(options, carryQuestions(host, native), (levels, lines) => {
       for (const [index, line] of lines.entries()) {
         say(`[${LOG_LEVELS[levels[index] ?? 0]}] ${line}`);
       }
@@ -104,55 +99,39 @@ function tell(line: object): void {
 // The editor.
 
 /** Answers the gateway's questions. What it throws is, to the gateway, a provider that failed. */
-async function answer(question: number, request: string): Promise<Native.Answer> {
-  switch (question) {
-    case QUESTION.open:
-      return openDocument(JSON.parse(request));
-    case QUESTION.definition:
-      return replay("definition", packTargets);
-    case QUESTION.declaration:
-      return replay("declaration", packTargets);
-    case QUESTION.references:
-      return replay("references", packLocations);
-    case QUESTION.hover:
-      return replay("hover", packHovers);
-    case QUESTION.documentSymbols:
-      return replay("documentSymbols", packDocumentSymbols);
-    case QUESTION.workspaceSymbols:
-      return replay("workspaceSymbols", packWorkspaceSymbols);
-    case QUESTION.diagnostics:
-    case QUESTION.documentDiagnostics:
-      return replay("diagnostics", packDiagnostics);
-    case QUESTION.ready:
-      // What is in the file is all there will ever be.
-      return packReady(true);
-    case QUESTION.mainDocuments:
-      return packMainDocuments([{ uri: "file:///", language: LANGUAGE, tells: true }]);
-    case QUESTION.sessionsEnded:
-      return noted();
-    default:
-      return noProvider();
-  }
-}
-
-async function replay(question: Question, pack: (items: unknown) => Native.Answer): Promise<Native.Answer> {
-  // A question is answered by the provider that it was put to, even if another takes over meanwhile.
-  const { answers, delayMs } = provider;
-  const milliseconds = delayMs.get(question) ?? 0;
-  if (milliseconds > 0) {
-    await delay(Math.min(milliseconds, LONGEST_DELAY));
-  }
-  return answers.has(question) ? pack(answers.get(question)) : noProvider();
-}
+const host: EditorHost = {
+  open: openDocument,
+  // What is in the file is all there will ever be.
+  ready: async () => packReady(true),
+  mainDocuments: async () => packMainDocuments([{ uri: "file:///", language: LANGUAGE, hasReadinessProbe: true }]),
+  async ask({ method }) {
+    // A question is answered by the provider that it was put to, even if another takes over meanwhile.
+    const { answers, delayMs } = provider;
+    const question = questionOf(method);
+    const milliseconds = delayMs.get(question) ?? 0;
+    if (milliseconds > 0) {
+      await delay(Math.min(milliseconds, LONGEST_DELAY));
+    }
+    return answers.has(question) ? PACK[shapeOf(method)](answers.get(question)) : noProvider();
+  },
+  sessionsEnded: async () => noted(),
+};
 
 /** Reads the document from disk, and counts lines and characters as VS Code does. */
-async function openDocument({ uri, line }: { uri: string; line?: number | null }): Promise<Native.Answer> {
+async function openDocument({ uri, line }: OpenRequest): Promise<Native.Answer> {
   const lines = await linesOf(uri);
   if (lines === undefined) {
     return notFound();
   }
   const lineLength = lines[line ?? -1]?.length;
-  return packOpen({ lineCount: lines.length, lineLength, language: LANGUAGE, tells: true, ready: true, shown: false });
+  return packOpen({
+    lineCount: lines.length,
+    lineLength,
+    language: LANGUAGE,
+    hasReadinessProbe: true,
+    ready: true,
+    inTab: false,
+  });
 }
 
 /** The lines of a text file; undefined if there is none, or something that is not text. */

@@ -10,39 +10,45 @@ import type { Answer } from "../native.d.ts";
 
 /** The questions that the gateway asks, by the numbers under which they cross. */
 export const QUESTION = {
-  /**
-   * `{uri, line, character, along, ready}`: open the document; answered by `packOpen`. Without a line, no place is asked
-   * about. `along` is the number of the question that goes along: if its language is among `ready`, or shows that it is
-   * ready, the rows of the answer come with it.
-   */
+  /** An `OpenRequest`: open the document; answered by `packOpen`. */
   open: 0,
-  /** `{uri, line, character}`: answered by `packTargets`. */
-  definition: 1,
-  /** `{uri, line, character}`: answered by `packTargets`. */
-  declaration: 2,
-  /** `{uri, line, character}`: answered by `packLocations`. */
-  references: 3,
-  /** `{uri, line, character}`: answered by `packHovers`. */
-  hover: 4,
-  /** `{uri}`: answered by `packDocumentSymbols`. */
-  documentSymbols: 5,
-  /** `{query}`: answered by `packWorkspaceSymbols`. */
-  workspaceSymbols: 6,
   /** `{uri}`: wait until the language of the document is ready, or believed to be; answered by `packReady`. */
-  ready: 7,
-  /** Every diagnostic that is published, with nothing to say about which: answered by `packDiagnostics`. */
-  diagnostics: 8,
-  /** `["id", …]`: every session that has ended and is still remembered, to be kept across a reload. Any answer will do. */
-  sessionsEnded: 9,
+  ready: 1,
   /** `{}`: open a document of each main language of the workspace; answered by `packMainDocuments`. */
-  mainDocuments: 10,
+  mainDocuments: 2,
   /**
-   * `{uri}`: wait until what is known of the document's diagnostics is up to date. Answered by `packDiagnostics`, as the
-   * question for every diagnostic is, with those of this document brought up to date; if nobody has reported on it, it is
-   * not among them.
+   * An `AskRequest`: ask language servers; answered in the shape that belongs to the method. `textDocument/diagnostic` waits
+   * until what is known of the document's diagnostics is up to date, and is answered by `packDiagnostics`, as
+   * `workspace/diagnostic` is, with everything that is published; if nobody has reported on the document, it is not among
+   * them.
    */
-  documentDiagnostics: 11,
+  ask: 3,
+  /** `["id", …]`: every session that has ended and is still remembered, to be kept across a reload. Any answer will do. */
+  sessionsEnded: 4,
 } as const;
+
+/** A document to open. */
+export interface OpenRequest {
+  readonly uri: string;
+  /** Where in the document, if a place is asked about. */
+  readonly line?: number;
+  readonly character?: number;
+}
+
+/** What is asked of language servers. */
+export interface AskRequest {
+  /** The method of LSP. */
+  readonly method: string;
+  /** The document that it is about, if it is about one. */
+  readonly uri?: string;
+  /** Where in the document, if it is about a place. */
+  readonly line?: number;
+  readonly character?: number;
+  /** What to look for in the workspace. */
+  readonly query?: string | null;
+  /** For how long language servers have known of what was written last, if anything was. */
+  readonly knownForMs?: number;
+}
 
 const ABSENT = 0xffff_ffff;
 const LARGEST = 0x7fff_ffff;
@@ -68,24 +74,24 @@ export interface OpenDocument {
   readonly lineLength: number | undefined;
   /** The editor's id of its language. */
   readonly language: string;
-  /** Whether the language's extension can be asked if it is ready. */
-  readonly tells: boolean;
+  /** Whether something shows when its language is ready. */
+  readonly hasReadinessProbe: boolean;
   /** Whether it has shown, just now, that it is ready. */
   readonly ready: boolean;
-  /** Whether an editor tab shows the document. */
-  readonly shown: boolean;
+  /** Whether the document is in an editor tab. */
+  readonly inTab: boolean;
 }
 
-/** What is known of an open document: a row of line count, line length, language, `tells`, `ready` and `shown`. */
-export function packOpen({ lineCount, lineLength, language, tells, ready, shown }: OpenDocument): Answer {
+/** What is known of an open document: a row of these, in this order. */
+export function packOpen({ lineCount, lineLength, language, hasReadinessProbe, ready, inTab }: OpenDocument): Answer {
   const strings = new Strings();
   const row = Uint32Array.of(
     wholeNumber(lineCount, 0, "lineCount"),
     lineLength === undefined ? ABSENT : wholeNumber(lineLength, 0, "lineLength"),
     strings.index(language),
-    Number(tells),
+    Number(hasReadinessProbe),
     Number(ready),
-    Number(shown),
+    Number(inTab),
   );
   return strings.answer(row);
 }
@@ -100,17 +106,17 @@ export interface MainDocument {
   readonly uri: string;
   /** The editor's id of its language. */
   readonly language: string;
-  /** Whether the language's extension can be asked if it is ready. */
-  readonly tells: boolean;
+  /** Whether something shows when its language is ready. */
+  readonly hasReadinessProbe: boolean;
 }
 
-/** A row of URI, language and `tells` for each document. */
+/** A row of URI, language and `hasReadinessProbe` for each document. */
 export function packMainDocuments(documents: readonly MainDocument[]): Answer {
   const strings = new Strings();
-  const rows = documents.flatMap(({ uri, language, tells }) => [
+  const rows = documents.flatMap(({ uri, language, hasReadinessProbe }) => [
     strings.index(uri),
     strings.index(language),
-    Number(tells),
+    Number(hasReadinessProbe),
   ]);
   return strings.answer(Uint32Array.from(rows));
 }

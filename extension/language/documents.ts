@@ -91,22 +91,22 @@ export class Documents<D extends TextDocumentLike> {
 
   /**
    * As `useInStep`, for a question that may be put twice. Nearly always the document is in step, so the question is put
-   * before that is known; what it comes to is thrown away if it is not so. The question is told whether the document has
-   * just taken over another text.
+   * before that is known; what it comes to is thrown away if it is not so.
    */
-  use<T>(uri: string, question: (document: D, isAnother: boolean) => Promise<T>): Promise<T> {
+  use<T>(uri: string, question: (document: D) => Promise<T>): Promise<T> {
     return this.useAsItIs(uri, async (document) => {
       // As it is before the question: what is taken over while that runs is a text that it may not have been about.
       const stamp = this.#stamps.get(document);
       if (stamp !== undefined && !document.isDirty) {
-        const early = question(document, false);
+        const early = question(document);
         // Nobody waits for it while the disk is looked at.
         early.catch(() => {});
         if (stamp === (await this.#host.stampOnDisk(document))) {
           return early;
         }
       }
-      return question(document, await this.#inStep(document));
+      await this.#inStep(document);
+      return question(document);
     });
   }
 

@@ -1,20 +1,18 @@
 import { readFile, stat } from "node:fs/promises";
 import * as vscode from "vscode";
+import { PACK, type Provider, providerOf } from "../boundary/providers.ts";
+import type { Host } from "../boundary/questions.ts";
 import {
+  type AskRequest,
   type MainDocument,
   noProvider,
   noted,
   notFound,
+  type OpenRequest,
   packDiagnostics,
-  packDocumentSymbols,
-  packHovers,
-  packLocations,
   packMainDocuments,
   packOpen,
   packReady,
-  packTargets,
-  packWorkspaceSymbols,
-  QUESTION,
 } from "../boundary/rows.ts";
 import { clock } from "../clock.ts";
 import type { Answer } from "../native.d.ts";
@@ -75,7 +73,7 @@ export interface Parts {
  * An error that is thrown here reaches the server, which logs it and tells the client no more than that the provider
  * failed.
  */
-export class Editor {
+export class Editor implements Host {
   /** Whether a document may be shown in a tab for the sake of its diagnostics. */
   mayOpenTabs = false;
   readonly #parts: Parts;
@@ -87,43 +85,16 @@ export class Editor {
     this.#parts = parts;
   }
 
-  /** Answers one question. */
-  readonly ask = async (kind: number, request: string): Promise<Answer> => {
-    const provided = PROVIDED.get(kind);
-    if (provided !== undefined) {
-      return this.#about(JSON.parse(request), provided);
-    }
-    switch (kind) {
-      case QUESTION.open:
-        return this.#open(JSON.parse(request));
-      case QUESTION.workspaceSymbols:
-        return packWorkspaceSymbols(await run("vscode.executeWorkspaceSymbolProvider", JSON.parse(request).query));
-      case QUESTION.diagnostics:
-        return this.#diagnostics(JSON.parse(request));
-      case QUESTION.documentDiagnostics:
-        return this.#documentDiagnostics(JSON.parse(request));
-      case QUESTION.ready:
-        return this.#ready(JSON.parse(request));
-      case QUESTION.mainDocuments:
-        return packMainDocuments(await this.#parts.mainDocuments());
-      case QUESTION.sessionsEnded:
-        this.#parts.sessionsEnded(JSON.parse(request));
-        return noted();
-      default:
-        return noProvider();
-    }
-  };
-
   /** To be called when extensions came or went. */
   forgetLanguages(): void {
     this.#languages = undefined;
     this.#answering.clear();
   }
 
-  async #open(request: OpenRequest): Promise<Answer> {
+  async open(request: OpenRequest): Promise<Answer> {
     const uri = vscode.Uri.parse(request.uri, true).toString();
     try {
-      return await this.#parts.documents.use(uri, (document, isAnother) => this.#opened(document, request, isAnother));
+      return await this.#parts.documents.use(uri, (document) => this.#opened(document, request));
     } catch (error) {
       if (error instanceof NotInStep) {
         throw error;
@@ -132,50 +103,61 @@ export class Editor {
     }
   }
 
-  /** What is known of an open document, and what was found for the question that goes along. */
-  async #opened(document: vscode.TextDocument, request: OpenRequest, isAnother: boolean): Promise<Answer> {
-    const { languages } = this.#parts;
-    const language = document.languageId;
-    const lineLength = lengthOfLine(document, request.line);
-    const facts = { lineCount: document.lineCount, lineLength, language, shown: isShown(document) };
-    const sign = await languages.sign(document);
-    const [tells, ready] = [sign !== undefined, sign === "ready"];
-    const open = packOpen({ ...facts, tells, ready });
-    const provided = PROVIDED.get(request.along ?? QUESTION.open);
-    const isThere = request.line === undefined || (lineLength ?? -1) >= (request.character ?? 0);
-    const isReady = tells ? ready : request.ready.includes(language);
-    // A text that was just taken over has changed the workspace, and what is found meanwhile does not count.
-    if (provided === undefined || !isThere || !isReady || isAnother) {
-      return open;
-    }
-    try {
-      const { outcome, text, cells } = await this.#provide(document, request, provided);
-      return outcome === 0 ? { ...open, along: { text, cells } } : open;
-    } catch {
-      // It is asked again by itself once its language has shown again that it is ready, and what it fails with then counts.
-      return open;
-    }
+  async #opened(document: vscode.TextDocument, { line }: OpenRequest): Promise<Answer> {
+    const sign = await this.#parts.languages.sign(document);
+    return packOpen({
+      lineCount: document.lineCount,
+      lineLength: lengthOfLine(document, line),
+      language: document.languageId,
+      hasReadinessProbe: sign !== undefined,
+      ready: sign === "ready",
+      inTab: isShown(document),
+    });
   }
 
-  #ready(request: DocumentRequest): Promise<Answer> {
+  ready(asked: string): Promise<Answer> {
     const { documents, languages } = this.#parts;
-    const uri = vscode.Uri.parse(request.uri, true).toString();
+    const uri = vscode.Uri.parse(asked, true).toString();
     return documents.useAsItIs(uri, async (document) => packReady(await languages.ready(document)));
   }
 
-  async #diagnostics({ knownForMs }: DiagnosticsRequest): Promise<Answer> {
+  async mainDocuments(): Promise<Answer> {
+    return packMainDocuments(await this.#parts.mainDocuments());
+  }
+
+  async sessionsEnded(ids: readonly string[]): Promise<Answer> {
+    this.#parts.sessionsEnded(ids);
+    return noted();
+  }
+
+  async ask(request: AskRequest): Promise<Answer> {
+    const { method, uri } = request;
+    switch (method) {
+      case "textDocument/diagnostic":
+        return this.#documentDiagnostics(uri ?? "", request.knownForMs);
+      case "workspace/diagnostic":
+        return this.#diagnostics(request.knownForMs);
+    }
+    const provider = providerOf(method);
+    if (provider === undefined) {
+      return noProvider();
+    }
+    return uri === undefined ? search(provider, request) : this.#about(uri, request, provider);
+  }
+
+  async #diagnostics(knownForMs: number | undefined): Promise<Answer> {
     await this.#parts.analysis.allSettled(knownForMs);
     return packDiagnostics(this.#parts.published());
   }
 
-  #documentDiagnostics(request: DocumentRequest & DiagnosticsRequest): Promise<Answer> {
+  #documentDiagnostics(asked: string, knownForMs: number | undefined): Promise<Answer> {
     const { documents, languages, analysis, tabs } = this.#parts;
-    const uri = vscode.Uri.parse(request.uri, true).toString();
+    const uri = vscode.Uri.parse(asked, true).toString();
     return documents.useInStep(uri, async (document) => {
       const now = await languages.diagnostics(document);
       if (now === undefined) {
         const published = async (inTab: boolean, unexpected?: number): Promise<Answer> => {
-          await analysis.documentSettled(uri, inTab, request.knownForMs, unexpected);
+          await analysis.documentSettled(uri, inTab, knownForMs, unexpected);
           return packDiagnostics(this.#parts.published());
         };
         const inTab = isShown(document);
@@ -193,26 +175,23 @@ export class Editor {
   }
 
   /** Asks the providers of a document's language, with the document held open. */
-  #about(request: PlaceRequest, provided: Provided): Promise<Answer> {
-    const uri = vscode.Uri.parse(request.uri, true).toString();
-    return this.#parts.documents.use(uri, (document) => this.#provide(document, request, provided));
-  }
-
-  async #provide(document: vscode.TextDocument, request: PlaceRequest, { command, pack }: Provided): Promise<Answer> {
-    const { line, character } = request;
-    const at = line === undefined ? [] : [new vscode.Position(line, character ?? 0)];
-    const items = await run(command, document.uri, ...at);
-    if (Array.isArray(items) && items.length > 0) {
-      this.#answering.add(document.languageId);
-    } else if (Array.isArray(items)) {
-      const { name, isServed } = this.#language(document.languageId);
-      // An extension may answer for a language that it does not declare. It is there even when it finds nothing.
-      if (!isServed && !this.#answering.has(document.languageId)) {
-        this.#parts.unserved(name);
-        return noProvider();
+  #about(asked: string, { line, character }: AskRequest, { command, shape }: Provider): Promise<Answer> {
+    const uri = vscode.Uri.parse(asked, true).toString();
+    return this.#parts.documents.use(uri, async (document) => {
+      const at = line === undefined ? [] : [new vscode.Position(line, character ?? 0)];
+      const items = await run(command, document.uri, ...at);
+      if (Array.isArray(items) && items.length > 0) {
+        this.#answering.add(document.languageId);
+      } else if (Array.isArray(items)) {
+        const { name, isServed } = this.#language(document.languageId);
+        // An extension may answer for a language that it does not declare. It is there even when it finds nothing.
+        if (!isServed && !this.#answering.has(document.languageId)) {
+          this.#parts.unserved(name);
+          return noProvider();
+        }
       }
-    }
-    return pack(items);
+      return PACK[shape](items);
+    });
   }
 
   /**
@@ -226,40 +205,9 @@ export class Editor {
   }
 }
 
-/** A question that the providers of a document's language answer. */
-interface Provided {
-  readonly command: string;
-  readonly pack: (items: unknown) => Answer;
-}
-
-const PROVIDED: ReadonlyMap<number, Provided> = new Map([
-  [QUESTION.definition, { command: "vscode.executeDefinitionProvider", pack: packTargets }],
-  [QUESTION.declaration, { command: "vscode.executeDeclarationProvider", pack: packTargets }],
-  [QUESTION.references, { command: "vscode.executeReferenceProvider", pack: packLocations }],
-  [QUESTION.hover, { command: "vscode.executeHoverProvider", pack: packHovers }],
-  [QUESTION.documentSymbols, { command: "vscode.executeDocumentSymbolProvider", pack: packDocumentSymbols }],
-]);
-
-interface DocumentRequest {
-  readonly uri: string;
-}
-
-interface DiagnosticsRequest {
-  /** For how long language servers have known of what was written last, if anything was. */
-  readonly knownForMs?: number;
-}
-
-interface PlaceRequest extends DocumentRequest {
-  /** Where in the document, if it is about a place. */
-  readonly line?: number;
-  readonly character?: number;
-}
-
-interface OpenRequest extends PlaceRequest {
-  /** The number of the question that goes along, if one does. */
-  readonly along?: number;
-  /** The languages that are known to be ready. */
-  readonly ready: readonly string[];
+/** Asks the providers of the workspace. */
+async function search({ command, shape }: Provider, { query }: AskRequest): Promise<Answer> {
+  return PACK[shape](await run(command, query));
 }
 
 /** Some of VS Code's commands answer nothing at all where they found nothing. */

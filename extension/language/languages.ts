@@ -42,8 +42,8 @@ export class Languages {
     this.#analysis.extensionsChanged();
   }
 
-  /** Whether anything tells when the language of an open document is ready. Starts its extension to find out. */
-  async tells(document: vscode.TextDocument): Promise<boolean> {
+  /** Whether anything shows when the language of an open document is ready. Starts its extension to find out. */
+  async hasReadinessProbe(document: vscode.TextDocument): Promise<boolean> {
     return (await this.#adapter(document.languageId)) !== undefined || (await this.#signs.sign(document)) !== undefined;
   }
 
@@ -69,7 +69,7 @@ export class Languages {
   }
 
   /**
-   * Waits until the language of an open document is ready; where nothing tells, until what is published for it has come to
+   * Waits until the language of an open document is ready; where nothing shows that, until what is published for it has come to
    * rest. False if it is only to be believed, for lack of a sign.
    */
   async ready(document: vscode.TextDocument): Promise<boolean> {

@@ -75,7 +75,7 @@ export class WarmUp {
       documents.map(async (document) => ({
         uri: document.uri.toString(),
         language: document.languageId,
-        tells: await this.#parts.languages.tells(document),
+        hasReadinessProbe: await this.#parts.languages.hasReadinessProbe(document),
       })),
     );
   }

@@ -16,7 +16,6 @@ const INPUTS = [
   "Cargo.lock",
   "rust-toolchain.toml",
   "native/{addon,core,server}/**/*.{rs,toml}",
-  "schemas/**/*.json",
   "package.json",
   "harness/build/addon.ts",
 ];

@@ -3,9 +3,10 @@
 
 import { createRequire } from "node:module";
 import { setTimeout } from "node:timers/promises";
-import { carryQuestions } from "../../extension/boundary/questions.ts";
+import { carryQuestions, type Host } from "../../extension/boundary/questions.ts";
 import {
   noProvider,
+  noted,
   packDiagnostics,
   packHovers,
   packLocations,
@@ -14,7 +15,6 @@ import {
   packReady,
   packTargets,
   packWorkspaceSymbols,
-  QUESTION,
 } from "../../extension/boundary/rows.ts";
 import type * as Native from "../../extension/native.d.ts";
 import { addonFile } from "../../harness/layout.ts";
@@ -56,7 +56,7 @@ process.on("disconnect", () => process.exit(0));
 async function obey(name: keyof Commands, argument: never): Promise<unknown> {
   switch (name) {
     case "start":
-      gateway = await native.Gateway.start(argument, carryQuestions(ask, native), () => {});
+      gateway = await native.Gateway.start(argument, carryQuestions(host, native), () => {});
       return gateway.port;
     case "workspace":
       return setWorkspace(argument);
@@ -83,36 +83,29 @@ async function resident(): Promise<number> {
   return process.memoryUsage.rss();
 }
 
-async function ask(question: number, request: string): Promise<Native.Answer> {
-  switch (question) {
-    case QUESTION.open: {
-      const facts = {
-        lineCount: 1000,
-        lineLength: 1000,
-        language: "typescript",
-        tells: true,
-        ready: true,
-        shown: false,
-      };
-      const opened = packOpen(facts);
-      const { along } = JSON.parse(request);
-      return along === undefined ? opened : { ...opened, along: await ask(along, request) };
+const host: Host = {
+  open: async () => {
+    const facts = { lineCount: 1000, lineLength: 1000, language: "typescript" };
+    return packOpen({ ...facts, hasReadinessProbe: true, ready: true, inTab: false });
+  },
+  ready: async () => packReady(true),
+  mainDocuments: async () =>
+    packMainDocuments([{ uri: "file:///main.ts", language: "typescript", hasReadinessProbe: true }]),
+  async ask({ method }) {
+    switch (method) {
+      case "textDocument/references":
+        return packLocations(found);
+      case "textDocument/definition":
+        return packTargets(found.slice(0, 1));
+      case "textDocument/hover":
+        return packHovers([{ contents: [{ value: "```typescript\nfunction resolve(): void\n```" }] }]);
+      case "workspace/symbol":
+        return packWorkspaceSymbols(symbols);
+      case "workspace/diagnostic":
+        return packDiagnostics(published);
+      default:
+        return noProvider();
     }
-    case QUESTION.ready:
-      return packReady(true);
-    case QUESTION.mainDocuments:
-      return packMainDocuments([{ uri: "file:///main.ts", language: "typescript", tells: true }]);
-    case QUESTION.references:
-      return packLocations(found);
-    case QUESTION.definition:
-      return packTargets(found.slice(0, 1));
-    case QUESTION.hover:
-      return packHovers([{ contents: [{ value: "```typescript\nfunction resolve(): void\n```" }] }]);
-    case QUESTION.workspaceSymbols:
-      return packWorkspaceSymbols(symbols);
-    case QUESTION.diagnostics:
-      return packDiagnostics(published);
-    default:
-      return noProvider();
-  }
-}
+  },
+  sessionsEnded: async () => noted(),
+};

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, test } from "node:test";
 import { URI } from "vscode-uri";
+import { put } from "../../extension/boundary/questions.ts";
 import { QUESTION } from "../../extension/boundary/rows.ts";
 import type { LanguageAdapter } from "../../extension/language/languages.ts";
 import { PassedOn } from "../../extension/language/passed-on.ts";
@@ -85,39 +86,36 @@ beforeEach(() => {
         analysis,
         tabs,
       ).published(),
-    mainDocuments: async () => [{ uri: TEXT, language: "typescript", tells: true }],
+    mainDocuments: async () => [{ uri: TEXT, language: "typescript", hasReadinessProbe: true }],
     sessionsEnded: (ids) => ended.push(ids),
     unserved: (language) => unserved.push(language),
   });
 });
 
-function ask(question: number, request: unknown) {
-  return asked.ask(question, JSON.stringify(request));
+/** Asks by a method of LSP, or puts a question of another kind. */
+function ask(question: number | string, request: object) {
+  const [kind, asking] =
+    typeof question === "string" ? [QUESTION.ask, { method: question, ...request }] : [question, request];
+  return put(asked, kind, JSON.stringify(asking));
 }
 
 test("each question is put to its own providers, with what it is about, and what they return is packed", async () => {
   const location = { uri: FILE, range };
   const at = [FILE, new Position(3, 4)];
   const symbol = { name: "n", kind: 1 };
-  const cases: [question: number, request: object, command: unknown[], answer: object, widthOfRow: number][] = [
-    [QUESTION.definition, place, ["vscode.executeDefinitionProvider", ...at], location, 9],
-    [QUESTION.declaration, place, ["vscode.executeDeclarationProvider", ...at], location, 9],
-    [QUESTION.references, place, ["vscode.executeReferenceProvider", ...at], location, 5],
-    [QUESTION.hover, place, ["vscode.executeHoverProvider", ...at], { contents: ["n"], range }, 6],
+  const cases: [method: string, request: object, command: unknown[], answer: object, widthOfRow: number][] = [
+    ["textDocument/definition", place, ["vscode.executeDefinitionProvider", ...at], location, 9],
+    ["textDocument/declaration", place, ["vscode.executeDeclarationProvider", ...at], location, 9],
+    ["textDocument/references", place, ["vscode.executeReferenceProvider", ...at], location, 5],
+    ["textDocument/hover", place, ["vscode.executeHoverProvider", ...at], { contents: ["n"], range }, 6],
     [
-      QUESTION.documentSymbols,
+      "textDocument/documentSymbol",
       { uri: TEXT },
       ["vscode.executeDocumentSymbolProvider", FILE],
       { ...symbol, range, children: [] },
       12,
     ],
-    [
-      QUESTION.workspaceSymbols,
-      { query: "n" },
-      ["vscode.executeWorkspaceSymbolProvider", "n"],
-      { ...symbol, location },
-      8,
-    ],
+    ["workspace/symbol", { query: "n" }, ["vscode.executeWorkspaceSymbolProvider", "n"], { ...symbol, location }, 8],
   ];
 
   for (const [question, request, command, answer, widthOfRow] of cases) {
@@ -135,7 +133,7 @@ test("the question for diagnostics is answered with all that are published, and 
   editor.diagnostics.set(TEXT, [{ message: "m", range, severity: 1 }]);
   editor.diagnostics.set("file:///w/clean.ts", []);
 
-  const { outcome, text, cells } = await ask(QUESTION.diagnostics, {});
+  const { outcome, text, cells } = await ask("workspace/diagnostic", {});
 
   assert.equal(outcome, 0);
   assert.equal(text, `${TEXT}mfile:///w/clean.ts`);
@@ -151,10 +149,10 @@ test("the question for diagnostics is answered with all that are published, and 
 });
 
 test("nothing found is an empty answer, and no provider where no extension with code declares the language", async () => {
-  const questions = [QUESTION.references, QUESTION.hover, QUESTION.documentSymbols];
+  const questions = ["textDocument/references", "textDocument/hover", "textDocument/documentSymbol"];
   for (const nothing of [[], undefined, null]) {
     editor.answer = nothing;
-    for (const question of [...questions, QUESTION.workspaceSymbols]) {
+    for (const question of [...questions, "workspace/symbol"]) {
       const { outcome, cells } = await ask(question, { ...place, query: "n" });
       assert.deepEqual([outcome, ...cells], [0, 0]);
     }
@@ -169,13 +167,13 @@ test("nothing found is an empty answer, and no provider where no extension with 
     assert.equal((await ask(question, place)).outcome, 1);
     assert.equal(unserved.pop(), "TypeScript");
   }
-  assert.equal((await ask(QUESTION.workspaceSymbols, { query: "n" })).outcome, 0, "no language is asked for");
+  assert.equal((await ask("workspace/symbol", { query: "n" })).outcome, 0, "no language is asked for");
   assert.deepEqual(unserved, []);
 });
 
 test("a language for which something was found has an answering extension, whatever the manifests say", async () => {
   editor.languages = [];
-  const references = () => ask(QUESTION.references, { uri: TEXT, line: 1, character: 0 });
+  const references = () => ask("textDocument/references", { uri: TEXT, line: 1, character: 0 });
   editor.answer = [];
   assert.equal((await references()).outcome, 1);
   editor.answer = [{ uri: FILE, range: undefined }];
@@ -187,7 +185,7 @@ test("a language for which something was found has an answering extension, whate
 });
 
 test("an open document says what its language's extension shows, and whoever waits is told when that has changed", async () => {
-  const facts = async () => [...(await ask(QUESTION.open, { uri: TEXT, ready: [] })).cells].slice(-3, -1);
+  const facts = async () => [...(await ask(QUESTION.open, { uri: TEXT })).cells].slice(-3, -1);
   let isReady: boolean | undefined = false;
   const activationEvents = ["onLanguage:typescript"];
   const exports = { gateway: { ready: () => isReady } };
@@ -211,7 +209,7 @@ test("an open document says what its language's extension shows, and whoever wai
 
 test("a document is opened with or without a line to look at", async () => {
   const open = async (request: object) => {
-    const { text, cells } = await ask(QUESTION.open, { uri: TEXT, ready: [], ...request });
+    const { text, cells } = await ask(QUESTION.open, { uri: TEXT, ...request });
     assert.equal(text, "typescript");
     return [...cells].slice(2);
   };
@@ -223,7 +221,7 @@ test("a document is opened with or without a line to look at", async () => {
 });
 
 test("an open document says whether its language tells when it is ready, and is, and whether a tab shows it", async () => {
-  const facts = async () => [...(await ask(QUESTION.open, { uri: TEXT, ready: [] })).cells].slice(-3);
+  const facts = async () => [...(await ask(QUESTION.open, { uri: TEXT })).cells].slice(-3);
 
   const older = URI.parse("git:/w/a.ts");
   editor.tabs.push(tabOf(new TabInputText(URI.parse("file:///w/b.ts"))), tabOf(new TabInputTextDiff(FILE, older)));
@@ -254,48 +252,6 @@ test("an open document says whether its language tells when it is ready, and is,
   assert.equal(timesShown, before, "The first question is still under way.");
 });
 
-test("a question that goes along is answered with the document if its language is ready", async () => {
-  const at = { uri: TEXT, line: 1, character: 6, along: QUESTION.hover, ready: [] as string[] };
-  const command = ["vscode.executeHoverProvider", FILE, new Position(1, 6)];
-  const along = async (request: object) => {
-    editor.ran = [];
-    const answer = await ask(QUESTION.open, request);
-    assert.equal(answer.outcome, 0);
-    return answer.along && [answer.along.text, ...answer.along.cells];
-  };
-  editor.answer = [{ contents: ["n"] }];
-  const found = ["n", 1, 1, ABSENT, ABSENT, ABSENT, ABSENT, ABSENT, 0];
-
-  assert.equal(await along(at), undefined, "Nothing is known of the language.");
-  assert.deepEqual(editor.ran, []);
-  assert.deepEqual(await along({ ...at, ready: ["typescript"] }), found);
-  assert.deepEqual(editor.ran, [command]);
-
-  adapted.push({ ready: true });
-  languages.extensionsChanged();
-  assert.deepEqual(await along(at), found);
-  for (const place of [{ line: 2 }, { character: 7 }]) {
-    assert.equal(await along({ ...at, ...place }), undefined);
-    assert.deepEqual(editor.ran, [], "There is no such place.");
-  }
-  const { line, character, ...whole } = { ...at, along: QUESTION.documentSymbols };
-  editor.answer = [];
-  assert.deepEqual(await along(whole), ["", 0]);
-  assert.deepEqual(editor.ran, [["vscode.executeDocumentSymbolProvider", FILE]]);
-  editor.answer = () => {
-    throw new Error("no");
-  };
-  assert.equal(await along(at), undefined, "It fails where it is asked by itself.");
-  editor.answer = [];
-  editor.languages = [];
-  asked.forgetLanguages();
-  assert.equal(await along(at), undefined, "That nobody answers is said where it is asked by itself.");
-
-  adapted = [{ ready: false }];
-  assert.equal(await along({ ...at, ready: ["typescript"] }), undefined, "What was known of it is not true any more.");
-  assert.deepEqual(editor.ran, []);
-});
-
 test("a language is ready when its adapter says so, and without one when its diagnostics have come to rest", async () => {
   const ready = async () => [...(await ask(QUESTION.ready, { uri: TEXT })).cells];
   analysis.opened(TEXT, "typescript");
@@ -321,7 +277,7 @@ test("the main documents are handed on", async () => {
 test("without an adapter, a document's diagnostics are those that are published once they have come to rest", async () => {
   analysis.opened(TEXT, "typescript");
   let answer: string | undefined;
-  const asking = ask(QUESTION.documentDiagnostics, { uri: TEXT }).then(({ text }) => {
+  const asking = ask("textDocument/diagnostic", { uri: TEXT }).then(({ text }) => {
     answer = text;
   });
   await clock.pass(100);
@@ -340,7 +296,7 @@ async function askInTab(meanwhile: () => void): Promise<string> {
   asked.mayOpenTabs = true;
   analysis.opened(TEXT, "typescript");
   await clock.pass(30_000);
-  const asking = ask(QUESTION.documentDiagnostics, { uri: TEXT });
+  const asking = ask("textDocument/diagnostic", { uri: TEXT });
   await clock.pass(1_000);
   meanwhile();
   editor.diagnostics.set(TEXT, [{ message: "m", range, severity: 1 }]);
@@ -377,7 +333,7 @@ test("a tab that the person has made theirs stays", async () => {
 test("no tab is opened for a document that has one, on which somebody has reported, or whose adapter can be asked", async () => {
   asked.mayOpenTabs = true;
   const answer = async () => {
-    const asking = ask(QUESTION.documentDiagnostics, { uri: TEXT });
+    const asking = ask("textDocument/diagnostic", { uri: TEXT });
     await clock.pass(20_000);
     await asking;
   };
@@ -398,15 +354,15 @@ test("the diagnostics that an adapter knows take the place of those that are pub
   editor.diagnostics.set("file:///w/clean.ts", []);
   adapted.push({ diagnostics: [{ message: "new", range, severity: 1 }] });
 
-  const { text } = await ask(QUESTION.documentDiagnostics, { uri: TEXT });
+  const { text } = await ask("textDocument/diagnostic", { uri: TEXT });
   assert.equal(text, `file:///w/clean.ts${TEXT}new`);
 });
 
 test("a document that cannot be opened is not found, and no provider is asked about it", async () => {
   const missing = "file:///w/missing.ts";
 
-  assert.equal((await ask(QUESTION.open, { uri: missing, line: 0, ready: [] })).outcome, 2);
-  for (const question of [QUESTION.hover, QUESTION.documentSymbols]) {
+  assert.equal((await ask(QUESTION.open, { uri: missing, line: 0 })).outcome, 2);
+  for (const question of ["textDocument/hover", "textDocument/documentSymbol"]) {
     await assert.rejects(ask(question, { ...place, uri: missing }), /no such file/);
   }
   assert.deepEqual(editor.ran, []);
@@ -433,7 +389,7 @@ test("a file that is too large for the editor is not asked of it", async () => {
 
 test("what is no answer to the question is refused", async () => {
   editor.answer = ["n"];
-  for (const question of [QUESTION.hover, QUESTION.documentSymbols, QUESTION.workspaceSymbols]) {
+  for (const question of ["textDocument/hover", "textDocument/documentSymbol", "workspace/symbol"]) {
     await assert.rejects(ask(question, { ...place, query: "n" }), TypeError);
   }
 });

@@ -85,8 +85,8 @@ test("a document of each main language is opened, with whether the language tell
   make({ "src/a.ts": "typescript", "src/b.ts": "typescript", "tool.py": "python", "a.json": "json" });
   warmUp.isWanted = true;
   const main = [
-    { uri: uri("src/a.ts"), language: "typescript", tells: true },
-    { uri: uri("tool.py"), language: "python", tells: false },
+    { uri: uri("src/a.ts"), language: "typescript", hasReadinessProbe: true },
+    { uri: uri("tool.py"), language: "python", hasReadinessProbe: false },
   ];
   assert.deepEqual(await warmUp.mainDocuments(), main);
   assert.deepEqual(editor.opened, [uri("src/a.ts"), uri("tool.py")]);

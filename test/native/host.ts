@@ -7,19 +7,14 @@ import { createInterface } from "node:readline";
 import { setImmediate, setTimeout } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import { carryQuestions } from "../../extension/boundary/questions.ts";
+import { PACK, shapeOf } from "../../extension/boundary/providers.ts";
+import { carryQuestions, type Host } from "../../extension/boundary/questions.ts";
 import {
   noProvider,
   notFound,
-  packDiagnostics,
-  packDocumentSymbols,
-  packHovers,
-  packLocations,
   packMainDocuments,
   packOpen,
   packReady,
-  packTargets,
-  packWorkspaceSymbols,
   QUESTION,
 } from "../../extension/boundary/rows.ts";
 import type * as Native from "../../extension/native.d.ts";
@@ -39,8 +34,6 @@ export interface Behaviour {
   /** Never answers, and tells when it was asked. */
   readonly hangs?: true;
   readonly says?: "no provider" | "not found";
-  /** A document comes with `items` for the question that went along, or with rows that are none. */
-  readonly along?: "found" | "junk";
   /** Answers only after so many milliseconds. */
   readonly late?: number;
   /** Answers only once this file exists, and tells when it was asked. */
@@ -81,7 +74,6 @@ const ALL_JUNK: typeof JUNK = Object.assign({}, ANSWERS, JUNK, ...Object.values(
 const CALLBACKS = { ...FAULTY_CALLBACKS, ...ODD_CALLBACKS };
 
 const native: typeof Native = createRequire(import.meta.url)(addonFile);
-const carry = carryQuestions(ask, native);
 const log: { level: number; line: string }[] = [];
 const ended: string[][] = [];
 const uncaught: string[] = [];
@@ -90,6 +82,21 @@ const answering = new Set<Promise<Native.Answer>>();
 let behaviour: Behaviour = { items: [] };
 let gateway: Native.Gateway | undefined;
 let logThrows = false;
+
+const host: Host = {
+  open: async () => {
+    const facts = { lineCount: 1000, lineLength: 1000, language: "typescript" };
+    return packOpen({ ...facts, hasReadinessProbe: true, ready: false, inTab: false });
+  },
+  ready: async () => packReady(true),
+  mainDocuments: async () => packMainDocuments([{ uri: "file:///", language: "typescript", hasReadinessProbe: true }]),
+  ask: ({ method }) => behave(PACK[shapeOf(method)]),
+  sessionsEnded: async (ids) => {
+    ended.push([...ids]);
+    throw new Error("nothing keeps these");
+  },
+};
+const carry = carryQuestions(host, native);
 
 process.on("uncaughtException", (error) => uncaught.push(String(error)));
 process.on("unhandledRejection", (error) => uncaught.push(String(error)));
@@ -158,68 +165,10 @@ function running(): Native.Gateway {
 
 function callback(id: number, question: number, request: string): void {
   const odd = behaviour.callback === undefined ? undefined : CALLBACKS[behaviour.callback];
-  if (odd !== undefined && question === QUESTION.references) {
+  if (odd !== undefined && question === QUESTION.ask) {
     odd(id, native);
   } else {
     carry(id, question, request);
-  }
-}
-
-function ask(question: number, request: string): Promise<Native.Answer> {
-  switch (question) {
-    case QUESTION.open:
-      return Promise.resolve(open(JSON.parse(request)));
-    case QUESTION.ready:
-      return Promise.resolve(packReady(true));
-    case QUESTION.mainDocuments:
-      return Promise.resolve(packMainDocuments([{ uri: "file:///", language: "typescript", tells: true }]));
-    case QUESTION.sessionsEnded:
-      ended.push(JSON.parse(request));
-      return Promise.reject(new Error("nothing keeps these"));
-    case QUESTION.references:
-      return behave(packLocations);
-    case QUESTION.hover:
-      return behave(packHovers);
-    case QUESTION.documentSymbols:
-      return behave(packDocumentSymbols);
-    case QUESTION.workspaceSymbols:
-      return behave(packWorkspaceSymbols);
-    case QUESTION.diagnostics:
-    case QUESTION.documentDiagnostics:
-      return behave(packDiagnostics);
-    default:
-      return behave(packTargets);
-  }
-}
-
-function open(request: { readonly along?: number }): Native.Answer {
-  const { items, along } = behaviour;
-  const ready = along !== undefined;
-  const opened = packOpen({
-    lineCount: 1000,
-    lineLength: 1000,
-    language: "typescript",
-    tells: true,
-    ready,
-    shown: false,
-  });
-  if (along === undefined) {
-    return opened;
-  }
-  const rows = along === "found" ? packAlong(request.along, items) : { text: "", cells: Uint32Array.of(1) };
-  return { ...opened, along: rows };
-}
-
-function packAlong(question: number | undefined, items: unknown): Native.Rows {
-  switch (question) {
-    case QUESTION.definition:
-      return packTargets(items);
-    case QUESTION.hover:
-      return packHovers(items);
-    case QUESTION.documentSymbols:
-      return packDocumentSymbols(items);
-    default:
-      throw new Error(`${question} does not go along`);
   }
 }
 

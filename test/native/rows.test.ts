@@ -62,7 +62,14 @@ function range(startLine: number, startCharacter: number, endLine: number, endCh
   return { start: new Position(startLine, startCharacter), end: new Position(endLine, endCharacter) };
 }
 
-const OPEN = { lineCount: 7, lineLength: undefined, language: "python", tells: false, ready: false, shown: false };
+const OPEN = {
+  lineCount: 7,
+  lineLength: undefined,
+  language: "python",
+  hasReadinessProbe: false,
+  ready: false,
+  inTab: false,
+};
 
 const PACKERS = {
   locations: packLocations,
@@ -118,12 +125,12 @@ test("a target is a location or a link, and a link's selection may be absent", (
 });
 
 test("an open document is its number of lines, the length of one of them, its language, and three facts about it", () => {
-  const { outcome, text, cells } = packOpen({ ...OPEN, lineLength: 3, tells: true });
+  const { outcome, text, cells } = packOpen({ ...OPEN, lineLength: 3, hasReadinessProbe: true });
 
   assert.deepEqual([outcome, text], [0, "python"]);
   assert.deepEqual([...cells], [1, 6, 7, 3, 0, 1, 0, 0]);
   assert.deepEqual([...packOpen({ ...OPEN, ready: true }).cells], [1, 6, 7, ABSENT, 0, 0, 1, 0]);
-  assert.deepEqual([...packOpen({ ...OPEN, shown: true }).cells], [1, 6, 7, ABSENT, 0, 0, 0, 1]);
+  assert.deepEqual([...packOpen({ ...OPEN, inTab: true }).cells], [1, 6, 7, ABSENT, 0, 0, 0, 1]);
 });
 
 test("a language that was seen to be ready is told from one that is only believed to be", () => {
@@ -131,10 +138,10 @@ test("a language that was seen to be ready is told from one that is only believe
   assert.deepEqual([...packReady(false).cells], [0, 0]);
 });
 
-test("the main documents are rows of a URI, a language and whether it tells when it is ready", () => {
+test("the main documents are rows of a URI, a language and whether it hasReadinessProbe when it is ready", () => {
   const { outcome, text, cells } = packMainDocuments([
-    { uri: "file:///a", language: "typescript", tells: true },
-    { uri: "file:///ü", language: "c", tells: false },
+    { uri: "file:///a", language: "typescript", hasReadinessProbe: true },
+    { uri: "file:///ü", language: "c", hasReadinessProbe: false },
   ]);
 
   assert.deepEqual([outcome, text], [0, "file:///atypescriptfile:///üc"]);

@@ -78,31 +78,6 @@ test("the fragments of all hovers are one answer, with code fenced", async (t) =
   });
 });
 
-test("what comes with a document is the answer to the question that went along, if it is one", async (t) => {
-  const [addon, client] = await AddonProcess.serve(t);
-  const { uri } = addon.place;
-  const cases: [tool: string, args: object, item: object, member: string, found: unknown][] = [
-    ["definition", addon.place, { uri, range: range(1, 2, 3, 4) }, "locations", [{ uri, range: range(1, 2, 3, 4) }]],
-    ["hover", addon.place, { contents: ["told"] }, "contents", [{ kind: "markdown", value: "told" }]],
-    [
-      "documentSymbols",
-      { uri },
-      { name: "f", kind: 11, range: range(0, 0, 0, 1) },
-      "symbols",
-      [{ name: "f", kind: 12, range: range(0, 0, 0, 1), selectionRange: range(0, 0, 0, 1) }],
-    ],
-  ];
-  for (const [tool, args, item, member, found] of cases) {
-    await addon.command("behave", { items: [item], along: "found", fails: "it was asked by itself" });
-    const { payload } = await client.call(`vscode.lsp.${tool}`, args);
-    assert.deepEqual((withoutIds(payload) as Record<string, unknown>)[member], found);
-
-    await addon.command("behave", { items: [item], along: "junk" });
-    const junk = await client.call(`vscode.lsp.${tool}`, args);
-    assert.equal(junk.error?.data?.code, "MCP_LSP_GATEWAY/INTERNAL");
-  }
-});
-
 test("an outline is answered flat, with what VS Code gives twice taken once", async (t) => {
   const [addon, client] = await AddonProcess.serve(t);
   const { uri } = addon.place;

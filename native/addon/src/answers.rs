@@ -42,19 +42,6 @@ pub struct Answer {
     /// How many strings there are, the UTF-16 length of each, then the rows.
     #[napi(ts_type = "Uint32Array")]
     pub cells: Cells,
-    /// The rows of the answer to the question that went along.
-    pub along: Option<Rows>,
-}
-
-/// The rows of an answer, as in [`Answer`].
-#[napi(object, object_to_js = false)]
-#[derive(Debug)]
-pub struct Rows {
-    /// Their strings, joined.
-    pub text: String,
-    /// Their cells.
-    #[napi(ts_type = "Uint32Array")]
-    pub cells: Cells,
 }
 
 /// Cells copied out of JavaScript's memory, which no other thread may read.
@@ -159,7 +146,7 @@ mod tests {
     use super::{Answer, Cells, Unanswered};
 
     fn answer(text: &str) -> Answer {
-        Answer { outcome: 0, text: text.to_owned(), cells: Cells(vec![0]), along: None }
+        Answer { outcome: 0, text: text.to_owned(), cells: Cells(vec![0]) }
     }
 
     #[tokio::test]

@@ -10,9 +10,8 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use gateway_core::epochs::Epoch;
 use gateway_core::limits::Limits;
 use gateway_core::position::Position;
+use gateway_server::access::Access;
 use gateway_server::gateway::{self, Settings};
-use gateway_server::http::Access;
-use gateway_server::lifecycle::Calls as _;
 use gateway_server::redact::Redaction;
 use gateway_server::serve::{Loopback, serve};
 use gateway_server::session::Sessions;
@@ -24,7 +23,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tracing::level_filters::LevelFilter;
 
-use crate::js_editor::{Ask, JsEditor, tell_sessions_ended};
+use crate::js_editor::{Callback, JsEditor, tell_sessions_ended};
 use crate::log::{Sink, WriteLog, level_named};
 
 /// What a gateway needs to know. `Gateway.configure` changes what can change while it runs.
@@ -140,7 +139,7 @@ impl Gateway {
         factory,
         ts_args_type = "options: GatewayOptions, ask: (id: number, question: number, request: string) => void, log: (levels: Array<number>, lines: Array<string>) => void"
     )]
-    pub async fn start(options: GatewayOptions, ask: Ask, log: WriteLog) -> Result<Self> {
+    pub async fn start(options: GatewayOptions, ask: Callback, log: WriteLog) -> Result<Self> {
         let ports = ports(&options.ports)?;
         let (version, ended) = (options.version.clone(), options.ended_sessions.clone());
         let roots_epoch = u64::try_from(options.roots_epoch).map_err(|_| refused("rootsEpoch", "a time since 1970"))?;

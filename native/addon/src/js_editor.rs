@@ -4,20 +4,15 @@ use std::fmt::Display;
 use std::sync::Arc;
 use std::time::Duration;
 
-use gateway_core::diagnostic::RawDiagnostics;
-use gateway_core::hover::RawHovers;
-use gateway_core::location::{RawLocations, RawTargets};
+use gateway_core::ask::{Ask, Raw, Subject};
 use gateway_core::position::Position;
-use gateway_core::symbol::{RawDocumentSymbols, RawWorkspaceSymbols};
-use gateway_server::editor::{
-    Along, Editor, EditorError, Found, MainDocument, OpenDocument, Opening, Place, Readiness,
-};
+use gateway_server::editor::{Editor, EditorError, MainDocument, OpenDocument, Readiness};
 use napi::Status;
 use napi::bindgen_prelude::FnArgs;
 use napi::threadsafe_function::{ThreadsafeFunction, ThreadsafeFunctionCallMode, UnknownReturnValue};
 use serde_json::{Value, json};
 
-use crate::answers::{Answer, Rows, UNANSWERED};
+use crate::answers::{Answer, UNANSWERED};
 use crate::rows::{self, Malformed};
 
 /// How many questions may wait for JavaScript's thread to take them.
@@ -29,7 +24,7 @@ const OFFER_AGAIN_AFTER: Duration = Duration::from_millis(10);
 /// Takes one question: an id, the number of the question and the request, for which JavaScript calls `answer_question` or
 /// `fail_question` with that id. It holds neither the process nor the editor's window alive, and it takes a bounded number
 /// of questions at once.
-pub(crate) type Ask = ThreadsafeFunction<
+pub(crate) type Callback = ThreadsafeFunction<
     FnArgs<(i64, u32, String)>,
     UnknownReturnValue,
     FnArgs<(i64, u32, String)>,
@@ -43,50 +38,36 @@ pub(crate) type Ask = ThreadsafeFunction<
 #[derive(Debug, Clone, Copy)]
 enum Question {
     Open = 0,
-    Definition = 1,
-    Declaration = 2,
-    References = 3,
-    Hover = 4,
-    DocumentSymbols = 5,
-    WorkspaceSymbols = 6,
-    Ready = 7,
-    Diagnostics = 8,
-    SessionsEnded = 9,
-    MainDocuments = 10,
-    DocumentDiagnostics = 11,
+    Ready = 1,
+    MainDocuments = 2,
+    Ask = 3,
+    SessionsEnded = 4,
 }
 
 /// The editor that JavaScript speaks for.
 pub(crate) struct JsEditor {
-    ask: Arc<Ask>,
+    ask: Arc<Callback>,
 }
 
 impl JsEditor {
-    pub(crate) fn new(ask: Arc<Ask>) -> Self {
+    pub(crate) fn new(ask: Arc<Callback>) -> Self {
         Self { ask }
     }
 
-    async fn ask<T>(
+    async fn put<T>(
         &self,
         question: Question,
-        request: String,
+        request: &Value,
         unpack: impl FnOnce(&str, &[u32]) -> Result<T, Malformed>,
     ) -> Result<T, EditorError> {
-        self.ask_more(question, request, |Answer { text, cells, .. }| unpack(&text, cells.as_slice())).await
-    }
-
-    async fn ask_more<T>(
-        &self,
-        question: Question,
-        request: String,
-        unpack: impl FnOnce(Answer) -> Result<T, Malformed>,
-    ) -> Result<T, EditorError> {
-        let answer = self.offer(question, request).await.map_err(|reason| failed(question, reason))?;
-        match answer.outcome {
-            0 => unpack(answer).map_err(|Malformed(what)| failed(question, what)),
+        let failed = |reason: &dyn Display| failed(question, request, reason);
+        let Answer { outcome, text, cells } =
+            self.offer(question, request.to_string()).await.map_err(|reason| failed(&reason))?;
+        match outcome {
+            0 => unpack(&text, cells.as_slice()).map_err(|Malformed(what)| failed(&what)),
             1 => Err(EditorError::Unavailable),
             2 => Err(EditorError::NotFound),
-            _ => Err(failed(question, "an outcome that is not known")),
+            _ => Err(failed(&"an outcome that is not known")),
         }
     }
 
@@ -105,82 +86,36 @@ impl JsEditor {
 }
 
 impl Editor for JsEditor {
-    async fn open(&self, opening: Opening<'_>) -> Result<(OpenDocument, Option<Found>), EditorError> {
-        let Opening { uri, position, along, ready } = opening;
-        let mut request = json!({ "uri": uri, "ready": ready });
-        if let Some(Position { line, character }) = position {
-            request["line"] = line.into();
-            request["character"] = character.into();
-        }
-        if let Some(along) = along {
-            request["along"] = (question_of(along) as u32).into();
-        }
-        let unpack = |answer: Answer| {
-            let opened = rows::unpack_open(&answer.text, answer.cells.as_slice())?;
-            let found =
-                along.zip(answer.along).map(|(along, Rows { text, cells })| found(along, &text, cells.as_slice()));
-            Ok((opened, found.transpose()?))
-        };
-        self.ask_more(Question::Open, request.to_string(), unpack).await
+    async fn open(&self, uri: &str, position: Option<Position>) -> Result<OpenDocument, EditorError> {
+        let mut request = about(uri);
+        add_position(&mut request, position);
+        self.put(Question::Open, &request, rows::unpack_open).await
     }
 
     async fn ready(&self, uri: &str) -> Result<Readiness, EditorError> {
-        self.ask(Question::Ready, about(uri), rows::unpack_ready).await
+        self.put(Question::Ready, &about(uri), rows::unpack_ready).await
     }
 
     async fn main_documents(&self) -> Result<Vec<MainDocument>, EditorError> {
-        self.ask(Question::MainDocuments, json!({}).to_string(), rows::unpack_main_documents).await
+        self.put(Question::MainDocuments, &json!({}), rows::unpack_main_documents).await
     }
 
-    async fn definition(&self, place: &Place) -> Result<RawTargets, EditorError> {
-        self.ask(Question::Definition, at(place), rows::unpack_targets).await
+    async fn ask(&self, ask: Ask, subject: &Subject, known_for: Option<Duration>) -> Result<Raw, EditorError> {
+        let mut request = json!({ "method": ask.method });
+        match subject {
+            Subject::Place { uri, .. } | Subject::Document { uri } => request["uri"] = (&**uri).into(),
+            Subject::Workspace { query } => request["query"] = query.clone().into(),
+        }
+        add_position(&mut request, subject.position());
+        if let Some(known_for) = known_for {
+            request["knownForMs"] = u64::try_from(known_for.as_millis()).unwrap_or(u64::MAX).into();
+        }
+        self.put(Question::Ask, &request, |text, cells| rows::unpack(ask.shape, text, cells)).await
     }
-
-    async fn declaration(&self, place: &Place) -> Result<RawTargets, EditorError> {
-        self.ask(Question::Declaration, at(place), rows::unpack_targets).await
-    }
-
-    async fn references(&self, place: &Place) -> Result<RawLocations, EditorError> {
-        self.ask(Question::References, at(place), rows::unpack_locations).await
-    }
-
-    async fn hover(&self, place: &Place) -> Result<RawHovers, EditorError> {
-        self.ask(Question::Hover, at(place), rows::unpack_hovers).await
-    }
-
-    async fn document_symbols(&self, uri: &str) -> Result<RawDocumentSymbols, EditorError> {
-        self.ask(Question::DocumentSymbols, about(uri), rows::unpack_document_symbols).await
-    }
-
-    async fn workspace_symbols(&self, query: &str) -> Result<RawWorkspaceSymbols, EditorError> {
-        let request = json!({ "query": query }).to_string();
-        self.ask(Question::WorkspaceSymbols, request, rows::unpack_workspace_symbols).await
-    }
-
-    async fn diagnostics(&self, known_for: Option<Duration>) -> Result<RawDiagnostics, EditorError> {
-        self.ask(Question::Diagnostics, after_writes(json!({}), known_for), rows::unpack_diagnostics).await
-    }
-
-    async fn document_diagnostics(
-        &self,
-        uri: &str,
-        known_for: Option<Duration>,
-    ) -> Result<RawDiagnostics, EditorError> {
-        let request = after_writes(json!({ "uri": uri }), known_for);
-        self.ask(Question::DocumentDiagnostics, request, rows::unpack_diagnostics).await
-    }
-}
-
-/// A request for diagnostics, which says for how long language servers have known of what was written last.
-fn after_writes(mut request: Value, known_for: Option<Duration>) -> String {
-    if let Some(known_for) = known_for {
-        request["knownForMs"] = u64::try_from(known_for.as_millis()).unwrap_or(u64::MAX).into();
-    }
-    request.to_string()
 }
 
 /// Tells JavaScript which sessions have ended, all that are remembered, and waits for nothing (D43).
-pub(crate) fn tell_sessions_ended(ask: &Ask, ended: &[String]) {
+pub(crate) fn tell_sessions_ended(ask: &Callback, ended: &[String]) {
     let request = json!(ended).to_string();
     let told = hand_over(ask, UNANSWERED.next_id(), Question::SessionsEnded, request);
     if told != Status::Ok {
@@ -189,7 +124,7 @@ pub(crate) fn tell_sessions_ended(ask: &Ask, ended: &[String]) {
 }
 
 /// Puts the question in the queue of JavaScript's thread, if there is room. If the callback throws, the question has failed.
-fn hand_over(ask: &Ask, id: i64, question: Question, request: String) -> Status {
+fn hand_over(ask: &Callback, id: i64, question: Question, request: String) -> Status {
     ask.call_with_return_value(
         (id, question as u32, request).into(),
         ThreadsafeFunctionCallMode::NonBlocking,
@@ -203,32 +138,20 @@ fn hand_over(ask: &Ask, id: i64, question: Question, request: String) -> Status 
     )
 }
 
-fn question_of(along: Along) -> Question {
-    match along {
-        Along::Definition => Question::Definition,
-        Along::Hover => Question::Hover,
-        Along::DocumentSymbols => Question::DocumentSymbols,
+fn about(uri: &str) -> Value {
+    json!({ "uri": uri })
+}
+
+fn add_position(request: &mut Value, position: Option<Position>) {
+    if let Some(Position { line, character }) = position {
+        request["line"] = line.into();
+        request["character"] = character.into();
     }
-}
-
-fn found(along: Along, text: &str, cells: &[u32]) -> Result<Found, Malformed> {
-    match along {
-        Along::Definition => rows::unpack_targets(text, cells).map(Found::Targets),
-        Along::Hover => rows::unpack_hovers(text, cells).map(Found::Hovers),
-        Along::DocumentSymbols => rows::unpack_document_symbols(text, cells).map(Found::DocumentSymbols),
-    }
-}
-
-fn about(uri: &str) -> String {
-    json!({ "uri": uri }).to_string()
-}
-
-fn at(place: &Place) -> String {
-    json!({ "uri": place.uri, "line": place.position.line, "character": place.position.character }).to_string()
 }
 
 /// Logs why there is no answer; the caller is told no more than that there is none, since it may hold paths.
-fn failed(question: Question, reason: impl Display) -> EditorError {
-    tracing::warn!(?question, %reason, "no usable answer");
+fn failed(question: Question, request: &Value, reason: &dyn Display) -> EditorError {
+    let method = request["method"].as_str();
+    tracing::warn!(?question, method, %reason, "no usable answer");
     EditorError::Failed
 }

@@ -1,6 +1,7 @@
 //! Unpacks the rows in which an editor's answers cross from JavaScript (`extension/boundary/rows.ts` packs them), and
 //! checks each of them: whatever does not add up is refused whole, never guessed at.
 
+use gateway_core::ask::{Raw, Shape};
 use gateway_core::diagnostic::{RawDiagnostic, RawDiagnostics, RawReport, Severity};
 use gateway_core::hover::{RawHoverFragment, RawHovers};
 use gateway_core::location::{RawLocation, RawLocations, RawTarget, RawTargets};
@@ -17,11 +18,23 @@ const ABSENT: u32 = u32::MAX;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Malformed(pub(crate) &'static str);
 
-/// Unpacks what is known of an open document: its number of lines, the length of one of them, its language, whether that
-/// tells when it is ready and has just done so, and whether the document is in a tab.
+/// Unpacks an answer of this shape.
+pub(crate) fn unpack(shape: Shape, text: &str, cells: &[u32]) -> Result<Raw, Malformed> {
+    match shape {
+        Shape::Targets => unpack_targets(text, cells).map(Raw::Targets),
+        Shape::Locations => unpack_locations(text, cells).map(Raw::Locations),
+        Shape::Hovers => unpack_hovers(text, cells).map(Raw::Hovers),
+        Shape::DocumentSymbols => unpack_document_symbols(text, cells).map(Raw::DocumentSymbols),
+        Shape::WorkspaceSymbols => unpack_workspace_symbols(text, cells).map(Raw::WorkspaceSymbols),
+        Shape::Diagnostics => unpack_diagnostics(text, cells).map(Raw::Diagnostics),
+    }
+}
+
+/// Unpacks what is known of an open document: its number of lines, the length of one of them, its language, whether
+/// something shows when that is ready and has just done so, and whether the document is in a tab.
 pub(crate) fn unpack_open(text: &str, cells: &[u32]) -> Result<OpenDocument, Malformed> {
     let (strings, rows) = split::<6>(text, cells)?;
-    let [[line_count, line_length, language, tells, ready, shown]] = rows else {
+    let [[line_count, line_length, language, has_readiness_probe, ready, in_tab]] = rows else {
         return Err(Malformed("not exactly one document"));
     };
     let line_count = coordinate(*line_count)?;
@@ -31,9 +44,9 @@ pub(crate) fn unpack_open(text: &str, cells: &[u32]) -> Result<OpenDocument, Mal
     Ok(OpenDocument {
         line_count,
         line_length: optional(*line_length).map(coordinate).transpose()?,
-        language: self::language(*language, *tells, &strings)?,
+        language: self::language(*language, *has_readiness_probe, &strings)?,
         ready: flag(*ready)?,
-        shown: flag(*shown)?,
+        in_tab: flag(*in_tab)?,
     })
 }
 
@@ -50,15 +63,15 @@ pub(crate) fn unpack_ready(text: &str, cells: &[u32]) -> Result<Readiness, Malfo
 pub(crate) fn unpack_main_documents(text: &str, cells: &[u32]) -> Result<Vec<MainDocument>, Malformed> {
     let (strings, rows) = split::<3>(text, cells)?;
     rows.iter()
-        .map(|&[uri, id, tells]| {
+        .map(|&[uri, id, has_readiness_probe]| {
             let uri = strings.get(uri as usize).ok_or(Malformed("a string that is not there"))?;
-            Ok(MainDocument { uri: uri.clone(), language: language(id, tells, &strings)? })
+            Ok(MainDocument { uri: uri.clone(), language: language(id, has_readiness_probe, &strings)? })
         })
         .collect()
 }
 
 /// Unpacks locations. A row may lack the range.
-pub(crate) fn unpack_locations(text: &str, cells: &[u32]) -> Result<RawLocations, Malformed> {
+fn unpack_locations(text: &str, cells: &[u32]) -> Result<RawLocations, Malformed> {
     let (uris, rows) = split::<5>(text, cells)?;
     let mut items = Vec::with_capacity(rows.len());
     for &[uri, range @ ..] in rows {
@@ -72,7 +85,7 @@ pub(crate) fn unpack_locations(text: &str, cells: &[u32]) -> Result<RawLocations
 }
 
 /// Unpacks definitions or declarations. A row may lack the range.
-pub(crate) fn unpack_targets(text: &str, cells: &[u32]) -> Result<RawTargets, Malformed> {
+fn unpack_targets(text: &str, cells: &[u32]) -> Result<RawTargets, Malformed> {
     let (uris, rows) = split::<9>(text, cells)?;
     let mut items = Vec::with_capacity(rows.len());
     for &[uri, a, b, c, d, selection @ ..] in rows {
@@ -87,7 +100,7 @@ pub(crate) fn unpack_targets(text: &str, cells: &[u32]) -> Result<RawTargets, Ma
 }
 
 /// Unpacks the fragments of hovers.
-pub(crate) fn unpack_hovers(text: &str, cells: &[u32]) -> Result<RawHovers, Malformed> {
+fn unpack_hovers(text: &str, cells: &[u32]) -> Result<RawHovers, Malformed> {
     let (strings, rows) = split::<6>(text, cells)?;
     let items = rows
         .iter()
@@ -103,7 +116,7 @@ pub(crate) fn unpack_hovers(text: &str, cells: &[u32]) -> Result<RawHovers, Malf
 }
 
 /// Unpacks the outline of a document. What contains a symbol has to stand before it.
-pub(crate) fn unpack_document_symbols(text: &str, cells: &[u32]) -> Result<RawDocumentSymbols, Malformed> {
+fn unpack_document_symbols(text: &str, cells: &[u32]) -> Result<RawDocumentSymbols, Malformed> {
     let (strings, rows) = split::<12>(text, cells)?;
     let items = (0..)
         .zip(rows)
@@ -126,7 +139,7 @@ pub(crate) fn unpack_document_symbols(text: &str, cells: &[u32]) -> Result<RawDo
 }
 
 /// Unpacks symbols of the workspace.
-pub(crate) fn unpack_workspace_symbols(text: &str, cells: &[u32]) -> Result<RawWorkspaceSymbols, Malformed> {
+fn unpack_workspace_symbols(text: &str, cells: &[u32]) -> Result<RawWorkspaceSymbols, Malformed> {
     let (strings, rows) = split::<8>(text, cells)?;
     let items = rows
         .iter()
@@ -145,7 +158,7 @@ pub(crate) fn unpack_workspace_symbols(text: &str, cells: &[u32]) -> Result<RawW
 
 /// Unpacks diagnostics. A row of a URI and nothing else is a document that was published without any; one without a range
 /// is a diagnostic without a range or a message.
-pub(crate) fn unpack_diagnostics(text: &str, cells: &[u32]) -> Result<RawDiagnostics, Malformed> {
+fn unpack_diagnostics(text: &str, cells: &[u32]) -> Result<RawDiagnostics, Malformed> {
     let (strings, rows) = split::<9>(text, cells)?;
     let (mut items, mut incomplete) = (Vec::with_capacity(rows.len()), Vec::new());
     for &[uri, diagnostic @ ..] in rows {
@@ -219,10 +232,10 @@ fn string_index(index: u32, strings: &[String]) -> Result<u32, Malformed> {
     if known { Ok(index) } else { Err(Malformed("a string that is not there")) }
 }
 
-/// A language by the index of its identifier, and the flag whether it tells when it is ready.
-fn language(id: u32, tells: u32, strings: &[String]) -> Result<Language, Malformed> {
+/// A language by the index of its identifier, and the flag whether something shows when it is ready.
+fn language(id: u32, has_readiness_probe: u32, strings: &[String]) -> Result<Language, Malformed> {
     let id = strings.get(id as usize).ok_or(Malformed("a string that is not there"))?;
-    Ok(Language { id: id.clone(), tells: flag(tells)? })
+    Ok(Language { id: id.clone(), has_readiness_probe: flag(has_readiness_probe)? })
 }
 
 fn flag(cell: u32) -> Result<bool, Malformed> {
@@ -404,9 +417,9 @@ mod tests {
 
     #[test]
     fn an_open_document_has_lines() {
-        let open = |line_length, tells, ready, shown| {
-            let language = Language { id: "ts".to_owned(), tells };
-            Ok(OpenDocument { line_count: 7, line_length, language, ready, shown })
+        let open = |line_length, has_readiness_probe, ready, in_tab| {
+            let language = Language { id: "ts".to_owned(), has_readiness_probe };
+            Ok(OpenDocument { line_count: 7, line_length, language, ready, in_tab })
         };
         assert_eq!(unpack_open("ts", &[1, 2, 7, 3, 0, 1, 0, 0]), open(Some(3), true, false, false));
         assert_eq!(unpack_open("ts", &[1, 2, 7, 3, 0, 1, 1, 0]), open(Some(3), true, true, false));
@@ -422,9 +435,9 @@ mod tests {
 
     #[test]
     fn a_main_document_has_a_language() {
-        let expected = |uri: &str, id: &str, tells| MainDocument {
+        let expected = |uri: &str, id: &str, has_readiness_probe| MainDocument {
             uri: uri.to_owned(),
-            language: Language { id: id.to_owned(), tells },
+            language: Language { id: id.to_owned(), has_readiness_probe },
         };
         let documents = unpack_main_documents("f:atsf:bc", &[4, 3, 2, 3, 1, 0, 1, 1, 2, 3, 0]);
         assert_eq!(documents, Ok(vec![expected("f:a", "ts", true), expected("f:b", "c", false)]));

@@ -4,24 +4,26 @@ use std::fs;
 use std::hint::black_box;
 use std::io;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use gateway_core::ask::{Raw, Shape};
 use gateway_core::belief::Belief;
 use gateway_core::cursor::Cursor;
 use gateway_core::epochs::Epochs;
-use gateway_core::error::ToolError;
-use gateway_core::keys::{RequestKey, SnapshotKey};
+use gateway_core::keys::SnapshotKey;
 use gateway_core::limits::Limits;
-use gateway_core::page::{EncodedPayload, PageSize, ResponseBudget};
-use gateway_core::position::Position;
+use gateway_core::location::RawLocations;
+use gateway_core::page::{PageSize, ResponseBudget};
 use gateway_core::roots::AllowedRoots;
-use gateway_core::snapshots::{Retained, Snapshots};
-use gateway_core::tools::{Tool, references};
+use gateway_core::snapshots::Snapshots;
+use gateway_core::tool::{Asked, Canonical};
+use gateway_core::tools;
 use gateway_server::disk::{Disk, Resolver};
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 
-use crate::Failure;
-use crate::rows::unpack_locations;
+use crate::{Failure, rows};
 
 /// What stands around a payload in a response, about.
 const ENVELOPE_BYTES: usize = 100;
@@ -100,28 +102,48 @@ fn average<T>(times: u32, work: impl Fn() -> Result<T, Failure>) -> Result<f64, 
 }
 
 /// What the addon and the server do with an answer: unpack it, make it canonical, retain it, and write the first page.
-fn engine(Rows { text, cells, .. }: &Rows, roots: &AllowedRoots) -> Result<(Snapshots, EncodedPayload), Failure> {
-    let raw = unpack_locations(text, cells).map_err(|malformed| malformed.0)?;
+fn engine(rows: &Rows, roots: &AllowedRoots) -> Result<(Snapshots, Vec<u8>), Failure> {
+    let raw = unpack(rows)?;
     let document = roots.admit(raw.uris.first().ok_or("no references")?, &Disk)?;
-    let request = RequestKey::references(&document.uri, Position { line: 0, character: 0 }, true);
-    let snapshot = SnapshotKey::derive(Tool::References, &request, roots.key(), &Epochs::default());
-    let retained = references::canonicalize(&raw, &[], Belief::Confirmed, roots, &Resolver::default())?;
-    let retained = std::sync::Arc::new(retained);
+    let tool = tools::named("vscode.lsp.references").ok_or("no such tool")?;
+    let place = json!({ "line": 0, "character": 0 });
+    let arguments = json!({ "uri": document.uri.as_str(), "position": place, "includeDeclaration": true });
+    let question = tool.read(&arguments).map_err(|_| "the arguments do not fit")?.question;
+    let request = question.request_key(tool, Some(&document.uri));
+    let snapshot = SnapshotKey::derive(tool.epochs(), &request, roots.key(), &Epochs::default());
+    let asked = Asked {
+        question: &question,
+        document: Some(&document.uri),
+        in_tab: false,
+        belief: Belief::Confirmed,
+        roots,
+        real: &Resolver::default(),
+    };
+    let Canonical::Set(retained) = tool.canonicalize(&[Raw::Locations(raw)], &asked)? else {
+        return Err("not a set".into());
+    };
+    let retained = Arc::new(retained);
     black_box(retained.fingerprint());
     let mut snapshots = Snapshots::default();
-    snapshots.retain(snapshot.clone(), std::sync::Arc::clone(&retained), Duration::ZERO)?;
-    Ok((snapshots, first_page(&retained, &Cursor { offset: 0, request, snapshot })?))
-}
-
-fn first_page(retained: &Retained, cursor: &Cursor) -> Result<EncodedPayload, ToolError> {
+    snapshots.retain(snapshot.clone(), Arc::clone(&retained), Duration::ZERO)?;
     let limits = Limits::default();
     let budget = ResponseBudget::new(limits.max_response_bytes(), ENVELOPE_BYTES);
-    references::page(retained, cursor, PageSize::clamped(None, &limits), budget)
+    let cursor = Cursor { offset: 0, request, snapshot };
+    let page = tool.page(&retained, &cursor, PageSize::clamped(None, &limits), budget)?;
+    Ok((snapshots, page.joined(&retained.set)))
+}
+
+fn unpack(Rows { text, cells, .. }: &Rows) -> Result<RawLocations, Failure> {
+    match rows::unpack(Shape::Locations, text, cells) {
+        Ok(Raw::Locations(raw)) => Ok(raw),
+        Ok(_) => Err("not locations".into()),
+        Err(malformed) => Err(malformed.0.into()),
+    }
 }
 
 impl Floor {
     fn of(rows: &Rows, roots: &AllowedRoots) -> Result<Self, Failure> {
-        let raw = unpack_locations(&rows.text, &rows.cells).map_err(|malformed| malformed.0)?;
+        let raw = unpack(rows)?;
         let paths =
             raw.uris.iter().map(|uri| Ok(roots.admit(uri, &Disk)?.real_path)).collect::<Result<_, Failure>>()?;
         let plain = raw.items.iter().map(|item| Plain {

@@ -15,7 +15,7 @@ use crate::roots::{AllowedRoots, NotAllowed, RealPaths};
 use crate::uri::CanonicalUri;
 
 /// A result set in canonical order without duplicates, already encoded. Two sets are equal when their bytes are.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct CanonicalSet {
     /// The items as JSON, joined by commas: every run of items is a slice of it.
     json: Box<[u8]>,
@@ -148,7 +148,7 @@ impl Locations {
     /// (D9).
     pub(crate) fn of_references(
         references: &RawLocations,
-        declarations: &[RawTargets],
+        declarations: &[&RawTargets],
         roots: &AllowedRoots,
         real: &dyn RealPaths,
     ) -> Result<Self, ToolError> {

@@ -58,11 +58,6 @@ impl Cursor {
     /// Reads a cursor that came back. Refuses what cannot be decoded, another version, and another request's cursor
     /// with `CURSOR_INVALID`; whether the snapshot is the current one is for the caller to compare.
     pub fn decode(text: &str, request: &RequestKey) -> Result<Self, ToolError> {
-        Self::decode_for(text, |_| Some(request.clone()))
-    }
-
-    /// As [`Cursor::decode`], for the request that belongs to the snapshot which the cursor claims to page through.
-    pub fn decode_for(text: &str, request: impl FnOnce(&SnapshotKey) -> Option<RequestKey>) -> Result<Self, ToolError> {
         let json = URL_SAFE_NO_PAD.decode(text).map_err(|_| ToolError::CursorInvalid("it is not base64url"))?;
         let wire = Wire::parse(&json).ok_or(ToolError::CursorInvalid("it was not made by this gateway"))?;
         if wire.v != VERSION {
@@ -70,9 +65,9 @@ impl Cursor {
         }
         let offset = usize::try_from(wire.o).map_err(|_| ToolError::CursorInvalid("its offset is past the end"))?;
         let snapshot = SnapshotKey::claimed(wire.s);
-        match request(&snapshot).filter(|request| wire.k == request.as_str()) {
-            Some(request) => Ok(Self { offset, request, snapshot }),
-            None => Err(ToolError::CursorInvalid("it belongs to a request with other arguments")),
+        if wire.k != request.as_str() {
+            return Err(ToolError::CursorInvalid("it belongs to a request with other arguments"));
         }
+        Ok(Self { offset, request: request.clone(), snapshot })
     }
 }

@@ -24,7 +24,7 @@ impl Severity {
 }
 
 /// Everything that is published. Texts and URIs are interned: an item names them by index.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct RawDiagnostics {
     /// The distinct texts and URIs.
     pub strings: Vec<String>,
@@ -35,7 +35,7 @@ pub struct RawDiagnostics {
 }
 
 /// One diagnostic of one document, or that the document was published without any.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct RawReport {
     /// Index of the URI.
     pub uri: u32,
@@ -44,7 +44,7 @@ pub struct RawReport {
 }
 
 /// One diagnostic of a [`RawReport`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct RawDiagnostic {
     /// What it is about.
     pub range: Range,

@@ -6,10 +6,7 @@ use serde::Serialize;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use crate::epochs::Epochs;
-use crate::position::Position;
-use crate::tools::Tool;
-use crate::tools::workspace_symbols::Query;
+use crate::epochs::{Epochs, Relevant};
 use crate::uri::CanonicalUri;
 
 /// `k`: which question is asked. Everything in the arguments that affects the result is in it, and nothing else.
@@ -30,21 +27,10 @@ pub struct RootsKey(String);
 pub(crate) struct ItemId(String);
 
 impl RequestKey {
-    /// The key of a references request (contract section 7.2).
-    pub fn references(uri: &CanonicalUri, position: Position, include_declaration: bool) -> Self {
-        let Position { line, character } = position;
-        let tool = Tool::References.name();
-        Self(sha256_hex(format_args!("v1|{tool}|{uri}|{line}|{character}|{include_declaration}")))
-    }
-
-    /// The key of a workspace symbols request (contract section 7.5).
-    pub fn workspace_symbols(query: &Query) -> Self {
-        Self(sha256_hex(format_args!("v1|{}|{}", Tool::WorkspaceSymbols.name(), query.as_str())))
-    }
-
-    /// The key of every workspace diagnostics request (contract section 7.7).
-    pub fn workspace_diagnostics() -> Self {
-        Self(sha256_hex(format_args!("v1|{}", Tool::DiagnosticsWorkspace.name())))
+    /// The key of a request that this text tells from all others: the tool's name, then what its result depends on, joined
+    /// by bars (contract section 7).
+    pub(crate) fn of(text: fmt::Arguments<'_>) -> Self {
+        Self(sha256_hex(format_args!("v1|{text}")))
     }
 
     /// The key in lower-case hexadecimal digits.
@@ -54,9 +40,10 @@ impl RequestKey {
 }
 
 impl SnapshotKey {
-    /// The key of a tool's request in this state of the workspace (contract section 3.6.1).
-    pub fn derive(tool: Tool, request: &RequestKey, roots: &RootsKey, epochs: &Epochs) -> Self {
-        let tuple = epochs.tuple_of(tool);
+    /// The key of a request in this state of the workspace, of which its result depends on `relevant` (contract section
+    /// 3.6.1).
+    pub fn derive(relevant: Relevant, request: &RequestKey, roots: &RootsKey, epochs: &Epochs) -> Self {
+        let tuple = epochs.tuple_of(relevant);
         Self(sha256_hex(format_args!("v1|snapshot|{request}|roots:{roots}|epochs:{tuple}")))
     }
 

@@ -6,12 +6,14 @@
 
 #![forbid(unsafe_code)]
 
+pub mod ask;
 pub mod belief;
 pub mod canonical;
 pub mod cursor;
 pub mod diagnostic;
 pub mod epochs;
 pub mod error;
+pub mod history;
 pub mod hover;
 pub mod keys;
 pub mod left_out;
@@ -21,7 +23,9 @@ mod order;
 pub mod page;
 pub mod position;
 pub mod roots;
+pub mod schema;
 pub mod snapshots;
 pub mod symbol;
+pub mod tool;
 pub mod tools;
 pub mod uri;

@@ -1,5 +1,6 @@
 //! Pages of a canonical set (contract section 3.6), and the budget that every payload has to fit (D16).
 
+use std::fmt;
 use std::ops::Range as Run;
 
 use serde_json::Value;
@@ -8,18 +9,46 @@ use crate::canonical::CanonicalSet;
 use crate::cursor::Cursor;
 use crate::error::ToolError;
 use crate::limits::{DEFAULT_PAGE_SIZE, Limits};
-use crate::snapshots::Retained;
 
-/// How a paged tool writes the payload of the page at a cursor.
-pub type WritePage = fn(&Retained, &Cursor, PageSize, ResponseBudget) -> Result<EncodedPayload, ToolError>;
-
-/// What a tool answers, encoded.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct EncodedPayload {
-    /// The payload as JSON.
-    pub json: Vec<u8>,
+/// What a tool answers, as JSON in three pieces, so that nobody has to copy the items of a page.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Payload {
+    /// What comes first; all of it, unless it is a page.
+    pub before: Vec<u8>,
+    /// Which part of [`CanonicalSet::json`] comes next, if it is a page.
+    pub held: Run<usize>,
+    /// What comes last.
+    pub after: Vec<u8>,
     /// How many items are in it.
     pub items: usize,
+}
+
+impl Payload {
+    /// A payload in one piece.
+    pub(crate) fn whole(json: Vec<u8>, items: usize) -> Self {
+        Self { before: json, items, ..Self::default() }
+    }
+
+    /// How many bytes it has.
+    pub fn len(&self) -> usize {
+        self.before.len() + self.held.len() + self.after.len()
+    }
+
+    /// Whether it has no byte, which no tool's has.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// All of it, with the items of `set`.
+    pub fn joined(&self, set: &CanonicalSet) -> Vec<u8> {
+        [&self.before, &set.json()[self.held.clone()], &self.after].concat()
+    }
+}
+
+/// An answer that is not paged.
+pub trait Whole: fmt::Debug + Send + Sync {
+    /// The payload within the budget.
+    fn payload(&self, budget: ResponseBudget) -> Result<Payload, ToolError>;
 }
 
 /// How many items a page may have: already clamped to what is allowed (D11).
@@ -74,28 +103,6 @@ impl ResponseBudget {
     }
 }
 
-/// The payload of a page in the order of its parts, so that nobody has to copy the items.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PageParts {
-    /// What stands before the items.
-    pub before: &'static str,
-    /// Which part of [`CanonicalSet::json`] the items are.
-    pub items: Run<usize>,
-    /// How many items that are.
-    pub count: usize,
-    /// What stands after them.
-    pub after: String,
-}
-
-impl PageParts {
-    /// The payload in one piece, with the items of `set`.
-    pub(crate) fn joined(self, set: &CanonicalSet) -> EncodedPayload {
-        let Self { before, items, count, after } = self;
-        let json = [before.as_bytes(), &set.json()[items], after.as_bytes()].concat();
-        EncodedPayload { json, items: count }
-    }
-}
-
 /// A page of a retained set, from a cursor on.
 pub(crate) struct Page<'a, S> {
     set: &'a CanonicalSet,
@@ -137,18 +144,13 @@ impl<'a, S: Fn(usize, bool) -> String> Page<'a, S> {
 
     /// The payload of a paged tool: `{"items":[…],"nextCursor":…,"summary":…}`. If it does not fit, the error names the
     /// largest page size that does.
-    pub(crate) fn payload(&self, budget: ResponseBudget) -> Result<EncodedPayload, ToolError> {
-        Ok(self.parts(budget)?.joined(self.set))
-    }
-
-    /// As [`Page::payload`], with the items left where they are held.
-    pub(crate) fn parts(&self, budget: ResponseBudget) -> Result<PageParts, ToolError> {
-        let items = self.set.run(self.cursor.offset, self.size);
+    pub(crate) fn payload(&self, budget: ResponseBudget) -> Result<Payload, ToolError> {
+        let held = self.set.run(self.cursor.offset, self.size);
         let after = self.after_items(self.size, &self.summary(self.size));
-        budget.check(BEFORE_ITEMS.len() + items.len() + after.len(), || {
+        budget.check(BEFORE_ITEMS.len() + held.len() + after.len(), || {
             (1..self.size).rev().find(|&size| budget.fits(self.payload_bytes(size)))
         })?;
-        Ok(PageParts { before: BEFORE_ITEMS, items, count: self.size, after })
+        Ok(Payload { before: BEFORE_ITEMS.into(), held, after: after.into_bytes(), items: self.size })
     }
 
     /// The payload with other items in place of those of the page, and another summary.
@@ -183,17 +185,24 @@ impl<'a, S: Fn(usize, bool) -> String> Page<'a, S> {
 
 const BEFORE_ITEMS: &str = r#"{"items":["#;
 
-/// The payload of a list that is not paged: `opening` up to the list's first item, then the items and the summary.
-pub(crate) fn list_payload(
-    opening: &str,
-    items: &CanonicalSet,
-    summary: &str,
-    budget: ResponseBudget,
-) -> Result<EncodedPayload, ToolError> {
-    let closing = format!(r#"],"summary":{}}}"#, Value::from(summary));
-    let payload = [opening.as_bytes(), items.slice(0, items.len()), closing.as_bytes()].concat();
-    budget.check(payload.len(), || None)?;
-    Ok(EncodedPayload { json: payload, items: items.len() })
+/// A list that is not paged, in order and cut to what may be returned.
+#[derive(Debug)]
+pub struct List {
+    /// The payload up to the list's first item.
+    pub(crate) opening: String,
+    /// The items.
+    pub(crate) items: CanonicalSet,
+    /// The summary.
+    pub(crate) summary: String,
+}
+
+impl Whole for List {
+    fn payload(&self, budget: ResponseBudget) -> Result<Payload, ToolError> {
+        let closing = format!(r#"],"summary":{}}}"#, Value::from(&*self.summary));
+        let payload = [self.opening.as_bytes(), self.items.json(), closing.as_bytes()].concat();
+        budget.check(payload.len(), || None)?;
+        Ok(Payload::whole(payload, self.items.len()))
+    }
 }
 
 #[cfg(test)]

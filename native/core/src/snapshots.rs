@@ -10,13 +10,10 @@ use clru::{CLruCache, CLruCacheConfig, WeightScale};
 
 use crate::belief::Belief;
 use crate::canonical::CanonicalSet;
-use crate::epochs::Epochs;
 use crate::error::ToolError;
-use crate::keys::{RequestKey, SnapshotKey};
+use crate::keys::SnapshotKey;
 use crate::left_out::LeftOut;
 use crate::limits::{MAX_SNAPSHOT_BYTES, MAX_SNAPSHOTS_BYTES, SNAPSHOT_LIFETIME};
-use crate::position::Position;
-use crate::roots::Document;
 
 /// A canonical set with what its pages say of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -58,31 +55,7 @@ pub struct Snapshots {
 #[derive(Debug)]
 struct Held {
     retained: Arc<Retained>,
-    origin: Option<Arc<Origin>>,
     last_used: Cell<Duration>,
-}
-
-/// What references were asked for, and in which state of the workspace: what the two keys of their cursors are made of, for
-/// whoever can compare it instead of making them again.
-#[derive(Debug, PartialEq, Eq)]
-pub struct Origin {
-    /// The key of the request.
-    pub request: RequestKey,
-    /// The document.
-    pub document: Document,
-    /// Where in it.
-    pub position: Position,
-    /// Whether definitions and declarations belong to the result.
-    pub include_declaration: bool,
-    /// The state, which says the same as the roots: these do not change without theirs.
-    pub epochs: Epochs,
-}
-
-impl Origin {
-    fn weight(&self) -> usize {
-        let Document { uri, editor_uri, real_path } = &self.document;
-        size_of::<Self>() + uri.as_str().len() + editor_uri.len() + real_path.as_os_str().len()
-    }
 }
 
 /// What it takes to hold a set besides the set itself: its key, twice, and the places in the cache. Without it, sets of
@@ -94,8 +67,7 @@ struct ByWeight;
 
 impl WeightScale<SnapshotKey, Held> for ByWeight {
     fn weight(&self, _: &SnapshotKey, held: &Held) -> usize {
-        let origin = held.origin.as_ref().map_or(0, |origin| origin.weight());
-        held.retained.set.weight().saturating_add(HELD_BYTES + origin)
+        held.retained.set.weight().saturating_add(HELD_BYTES)
     }
 }
 
@@ -111,21 +83,10 @@ impl Default for Snapshots {
 impl Snapshots {
     /// Holds a set under its key, in place of any other. `now` is the time of a monotonic clock.
     pub fn retain(&mut self, key: SnapshotKey, retained: Arc<Retained>, now: Duration) -> Result<(), ToolError> {
-        self.retain_from(key, None, retained, now)
-    }
-
-    /// As [`Snapshots::retain`], with what the key is made of.
-    pub fn retain_from(
-        &mut self,
-        key: SnapshotKey,
-        origin: Option<Arc<Origin>>,
-        retained: Arc<Retained>,
-        now: Duration,
-    ) -> Result<(), ToolError> {
         retained.check_weight()?;
         self.drop_expired(now);
         self.held
-            .put_with_weight(key, Held { retained, origin, last_used: Cell::new(now) })
+            .put_with_weight(key, Held { retained, last_used: Cell::new(now) })
             .map_err(|(_, held)| ToolError::SnapshotTooLarge {
                 bytes: held.retained.set.weight(),
                 max_bytes: MAX_SNAPSHOT_BYTES,
@@ -139,11 +100,6 @@ impl Snapshots {
         let Held { retained, last_used, .. } = self.held.get(key)?;
         last_used.set(now);
         Some(Arc::clone(retained))
-    }
-
-    /// What the key is made of, if its set is held and somebody has told. It does not count as a use.
-    pub fn origin(&self, key: &SnapshotKey) -> Option<&Arc<Origin>> {
-        self.held.peek(key)?.origin.as_ref()
     }
 
     /// Lets go of every set that was last used too long ago.

@@ -12,30 +12,31 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use gateway_core::ask::{Ask, Raw, Shape};
 use gateway_core::belief::Belief;
+use gateway_core::canonical::CanonicalSet;
 use gateway_core::cursor::Cursor;
 use gateway_core::diagnostic::{RawDiagnostic, RawDiagnostics, RawReport, Severity};
-use gateway_core::epochs::{EpochHistory, Epochs, Remembered};
+use gateway_core::epochs::Epochs;
 use gateway_core::error::ToolError;
+use gateway_core::history::{EpochHistory, Remembered};
 use gateway_core::hover::{RawHoverFragment, RawHovers};
 use gateway_core::keys::{RequestKey, SnapshotKey};
 use gateway_core::limits::{Limits, MAX_RESPONSE_BYTES, REQUEST_TIMEOUT};
 use gateway_core::location::{RawLocation, RawLocations, RawTarget, RawTargets};
-use gateway_core::page::{EncodedPayload, PageSize, ResponseBudget};
+use gateway_core::page::{PageSize, ResponseBudget};
 use gateway_core::position;
 use gateway_core::roots::AllowedRoots;
 use gateway_core::snapshots::{Retained, Snapshots};
 use gateway_core::symbol::{
     RawDocumentSymbol, RawDocumentSymbols, RawWorkspaceSymbol, RawWorkspaceSymbols, SymbolKind,
 };
-use gateway_core::tools::workspace_symbols::Query;
-use gateway_core::tools::{
-    Tool, Whole, definition, diagnostics_document, diagnostics_workspace, document_symbols, hover, references,
-    workspace_symbols,
-};
+use gateway_core::tool::{Arguments, Asked, Canonical, Misfit, Registered, WantedPage};
+use gateway_core::tools;
 use gateway_core::uri::{CanonicalUri, PathStyle};
 use in_memory::InMemory;
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use written_out::Json;
 
@@ -144,17 +145,12 @@ struct Keys {
 
 /// What the editor returns, in the shapes of its API.
 #[derive(Deserialize, Default)]
-#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+#[serde(default)]
 struct Editor {
     /// Whether its language has not shown that it is ready.
     unconfirmed: bool,
-    definition: Vec<Returned>,
-    declaration: Vec<Returned>,
-    references: Vec<Location>,
-    hover: Vec<Hover>,
-    document_symbols: Vec<Symbol>,
-    workspace_symbols: Vec<Symbol>,
-    diagnostics: Vec<(String, Vec<Diagnostic>)>,
+    #[serde(flatten)]
+    returned: BTreeMap<String, Value>,
 }
 
 #[derive(Deserialize)]
@@ -269,11 +265,10 @@ fn every_golden_case_comes_out_as_written() {
 /// section 8).
 #[test]
 fn every_golden_payload_validates_against_the_output_schema_of_its_tool() {
-    let validators: BTreeMap<&str, _> = Tool::ALL
-        .into_iter()
+    let validators: BTreeMap<&str, _> = tools::ALL
+        .iter()
         .map(|tool| {
-            let schema = golden_folder().join(format!("../../schemas/tools/{}.output.json", tool.name()));
-            let schema = serde_json::from_slice(&fs::read(schema).unwrap()).unwrap();
+            let schema = serde_json::from_str(tool.output_schema().as_str()).unwrap();
             (tool.name(), jsonschema::validator_for(&schema).unwrap())
         })
         .collect();
@@ -328,7 +323,7 @@ fn check(case: &Case, payload: Option<&str>) -> Vec<String> {
     for arguments in spellings {
         let asked = arguments["uri"].clone();
         let actual = match answer(case, &arguments) {
-            Ok(payload) => format!("payload {}", String::from_utf8(payload.json).unwrap()),
+            Ok(payload) => format!("payload {}", String::from_utf8(payload).unwrap()),
             Err(error) => format!("error {}", wire(&error)),
         };
         let expected = match (payload, &case.expect.error) {
@@ -344,7 +339,7 @@ fn check(case: &Case, payload: Option<&str>) -> Vec<String> {
 }
 
 /// The way of one call, without the editor and the transport.
-fn answer(case: &Case, arguments: &Value) -> Result<EncodedPayload, ToolError> {
+fn answer(case: &Case, arguments: &Value) -> Result<Vec<u8>, ToolError> {
     let style = if case.windows { PathStyle::Windows } else { PathStyle::Posix };
     let mut disk = InMemory::new(style);
     for folder in &case.disk.folders {
@@ -363,121 +358,98 @@ fn answer(case: &Case, arguments: &Value) -> Result<EncodedPayload, ToolError> {
     let Settings { max_items_per_page, max_response_bytes, envelope_bytes } = case.settings;
     let limits = Limits::tightened(max_items_per_page, max_response_bytes, REQUEST_TIMEOUT);
     let budget = ResponseBudget::new(limits.max_response_bytes(), envelope_bytes);
-    let editor = &case.editor;
-    let belief = if editor.unconfirmed { Belief::Unconfirmed } else { Belief::Confirmed };
-    let admit = |uri, position| admit(case, &roots, &disk, uri, position);
-    match Tool::from_name(&case.tool).unwrap() {
-        Tool::Definition => {
-            let input: definition::Input = input(arguments)?;
-            admit(&input.uri, Some(input.position))?;
-            definition::Answer::new(&targets(&editor.definition), belief, &roots, &disk)?.payload(budget)
-        }
-        Tool::References => {
-            let input: references::Input = input(arguments)?;
-            let uri = admit(&input.uri, Some(input.position))?;
-            let declarations = if input.include_declaration {
-                Vec::new()
-            } else {
-                vec![targets(&editor.definition), targets(&editor.declaration)]
-            };
-            let asked = Asked {
-                request: RequestKey::references(&uri, input.position, input.include_declaration),
-                size: PageSize::clamped(input.page_size, &limits),
-                cursor: input.cursor,
-            };
-            let set = references::canonicalize(&locations(&editor.references), &declarations, belief, &roots, &disk);
-            asked.page(case, &roots, set, |set, cursor, size| references::page(set, cursor, size, budget))
-        }
-        Tool::Hover => {
-            let input: hover::Input = input(arguments)?;
-            admit(&input.uri, Some(input.position))?;
-            hover::Answer::new(&hovers(&editor.hover), belief)?.payload(budget)
-        }
-        Tool::DocumentSymbols => {
-            let input: document_symbols::Input = input(arguments)?;
-            let uri = admit(&input.uri, None)?;
-            document_symbols::Answer::new(&outline(&editor.document_symbols), belief, &uri)?.payload(budget)
-        }
-        Tool::WorkspaceSymbols => {
-            let input: workspace_symbols::Input = input(arguments)?;
-            let asked = Asked {
-                request: RequestKey::workspace_symbols(&Query::normalized(&input.query)?),
-                size: PageSize::clamped(input.page_size, &limits),
-                cursor: input.cursor,
-            };
-            let set = workspace_symbols::canonicalize(&symbols(&editor.workspace_symbols), belief, &roots, &disk);
-            asked.page(case, &roots, set, |set, cursor, size| workspace_symbols::page(set, cursor, size, budget))
-        }
-        Tool::DiagnosticsDocument => {
-            let input: diagnostics_document::Input = input(arguments)?;
-            let uri = admit(&input.uri, None)?;
-            let raw = diagnostics(&editor.diagnostics);
-            diagnostics_document::Answer::new(&raw, &uri, case.document.shown, &roots, &disk)?.payload(budget)
-        }
-        Tool::DiagnosticsWorkspace => {
-            let input: diagnostics_workspace::Input = input(arguments)?;
-            let asked = Asked {
-                request: RequestKey::workspace_diagnostics(),
-                size: PageSize::clamped(input.page_size, &limits),
-                cursor: input.cursor,
-            };
-            let set = diagnostics_workspace::canonicalize(&diagnostics(&editor.diagnostics), &roots, &disk);
-            asked.page(case, &roots, set, |set, cursor, size| diagnostics_workspace::page(set, cursor, size, budget))
-        }
-    }
+
+    let tool = tools::named(&case.tool).unwrap();
+    let Arguments { question, page } = tool.read(arguments).map_err(|misfit| match misfit {
+        Misfit::Schema => ToolError::InvalidParams("The arguments do not fit.".to_owned()),
+        Misfit::Refused(error) => error,
+    })?;
+    let uri = question.subject.uri();
+    let document = uri.map(|uri| admit(case, &roots, &disk, uri, question.subject.position())).transpose()?;
+    let answers: Vec<_> = tool.asks(&question).iter().map(|ask| returned(&case.editor, *ask)).collect();
+    let asked = Asked {
+        question: &question,
+        document: document.as_ref(),
+        in_tab: case.document.shown,
+        belief: if case.editor.unconfirmed { Belief::Unconfirmed } else { Belief::Confirmed },
+        roots: &roots,
+        real: &disk,
+    };
+    let canonical = tool.canonicalize(&answers, &asked);
+    let Some(WantedPage { size, cursor }) = page else {
+        let Canonical::Whole(whole) = canonical? else { panic!("{}: not paged", case.about) };
+        return Ok(whole.payload(budget)?.joined(&CanonicalSet::default()));
+    };
+    let set = canonical.map(|canonical| match canonical {
+        Canonical::Set(set) => set,
+        Canonical::Whole(_) => panic!("{}: paged", case.about),
+    });
+    let request = question.request_key(tool, document.as_ref());
+    let (cursor, set) = held(case, tool, &roots, request, cursor.as_deref(), set)?;
+    Ok(tool.page(&set, &cursor, PageSize::clamped(size, &limits), budget)?.joined(&set.set))
 }
 
-/// A question to a paged tool.
-struct Asked {
+/// The set in which the page lies, and where it begins.
+fn held(
+    case: &Case,
+    tool: Registered,
+    roots: &AllowedRoots,
     request: RequestKey,
-    size: PageSize,
-    cursor: Option<String>,
+    cursor: Option<&str>,
+    set: Result<Retained, ToolError>,
+) -> Result<(Cursor, Arc<Retained>), ToolError> {
+    let (epochs, relevant) = (epochs(case.epochs), tool.epochs());
+    let snapshot = SnapshotKey::derive(relevant, &request, roots.key(), &epochs);
+    if let Some(keys) = &case.keys {
+        assert_eq!(Some(request.as_str()), keys.k.as_deref(), "{}: k", case.about);
+        assert_eq!(Some(snapshot.as_str()), keys.s.as_deref(), "{}: s", case.about);
+    }
+    let now = Duration::ZERO;
+    let mut snapshots = Snapshots::default();
+    let mut history = EpochHistory::default();
+    history.remember(snapshot.clone(), Remembered { relevant, epochs, fingerprint: 1 });
+    let Some(cursor) = cursor else {
+        let set = Arc::new(set?);
+        snapshots.retain(snapshot.clone(), Arc::clone(&set), now)?;
+        return Ok((Cursor { offset: 0, request, snapshot }, set));
+    };
+    if let Some(minted) = case.cursor.as_ref().and_then(|cursor| cursor.epochs) {
+        let minted = self::epochs(minted);
+        let remembered = Remembered { relevant, epochs: minted, fingerprint: 1 };
+        history.remember(SnapshotKey::derive(relevant, &request, roots.key(), &minted), remembered);
+    }
+    if case.cursor.as_ref().is_none_or(|cursor| !cursor.expired) {
+        snapshots.retain(snapshot.clone(), Arc::new(set?), now)?;
+    }
+    let cursor = Cursor::decode(cursor, &request)?;
+    if cursor.snapshot != snapshot {
+        return Err(ToolError::CursorStale { changed: history.changed_since(&cursor.snapshot, &epochs) });
+    }
+    let set = snapshots.get(&snapshot, now).ok_or(ToolError::CursorExpired)?;
+    Ok((cursor, set))
 }
 
-impl Asked {
-    fn page(
-        self,
-        case: &Case,
-        roots: &AllowedRoots,
-        set: Result<Retained, ToolError>,
-        page: impl Fn(&Retained, &Cursor, PageSize) -> Result<EncodedPayload, ToolError>,
-    ) -> Result<EncodedPayload, ToolError> {
-        let Self { request, size, cursor } = self;
-        let tool = Tool::from_name(&case.tool).unwrap();
-        let epochs = epochs(case.epochs);
-        let snapshot = SnapshotKey::derive(tool, &request, roots.key(), &epochs);
-        if let Some(keys) = &case.keys {
-            assert_eq!(Some(request.as_str()), keys.k.as_deref(), "{}: k", case.about);
-            assert_eq!(Some(snapshot.as_str()), keys.s.as_deref(), "{}: s", case.about);
-        }
-        let now = Duration::ZERO;
-        let mut snapshots = Snapshots::default();
-        let mut history = EpochHistory::default();
-        history.remember(snapshot.clone(), Remembered { tool, epochs, fingerprint: 1 });
-        let Some(cursor) = cursor else {
-            let set = Arc::new(set?);
-            snapshots.retain(snapshot.clone(), Arc::clone(&set), now)?;
-            return page(&set, &Cursor { offset: 0, request, snapshot }, size);
-        };
-        if let Some(minted) = case.cursor.as_ref().and_then(|cursor| cursor.epochs) {
-            let minted = self::epochs(minted);
-            let remembered = Remembered { tool, epochs: minted, fingerprint: 1 };
-            history.remember(SnapshotKey::derive(tool, &request, roots.key(), &minted), remembered);
-        }
-        if case.cursor.as_ref().is_none_or(|cursor| !cursor.expired) {
-            snapshots.retain(snapshot.clone(), Arc::new(set?), now)?;
-        }
-        let cursor = Cursor::decode(&cursor, &request)?;
-        if cursor.snapshot != snapshot {
-            return Err(ToolError::CursorStale { changed: history.changed_since(&cursor.snapshot, &epochs, tool) });
-        }
-        let retained = snapshots.get(&snapshot, now).ok_or(ToolError::CursorExpired)?;
-        page(&retained, &cursor, size)
+/// What the editor of the case returned to this ask, by the last part of its method.
+fn returned(editor: &Editor, ask: Ask) -> Raw {
+    let member = match ask.method {
+        "textDocument/documentSymbol" => "documentSymbols",
+        "workspace/symbol" => "workspaceSymbols",
+        "textDocument/diagnostic" | "workspace/diagnostic" => "diagnostics",
+        method => method.rsplit('/').next().unwrap(),
+    };
+    let returned = editor.returned.get(member).cloned().unwrap_or_else(|| json!([]));
+    match ask.shape {
+        Shape::Targets => Raw::Targets(targets(&read_as(returned))),
+        Shape::Locations => Raw::Locations(locations(&read_as(returned))),
+        Shape::Hovers => Raw::Hovers(hovers(&read_as(returned))),
+        Shape::DocumentSymbols => Raw::DocumentSymbols(outline(&read_as(returned))),
+        Shape::WorkspaceSymbols => Raw::WorkspaceSymbols(symbols(&read_as(returned))),
+        Shape::Diagnostics => Raw::Diagnostics(diagnostics(&read_as(returned))),
     }
 }
 
-fn input<'de, T: Deserialize<'de>>(arguments: &'de Value) -> Result<T, ToolError> {
-    T::deserialize(arguments).map_err(|_| ToolError::InvalidParams("The arguments do not fit.".to_owned()))
+fn read_as<T: DeserializeOwned>(returned: Value) -> Vec<T> {
+    serde_json::from_value(returned).unwrap()
 }
 
 fn admit(

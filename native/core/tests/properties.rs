@@ -10,23 +10,26 @@ use std::time::Duration;
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use gateway_core::belief::Belief;
+use gateway_core::ask::Raw;
 use gateway_core::cursor::Cursor;
-use gateway_core::epochs::Epochs;
+use gateway_core::epochs::{Epochs, OF_SYMBOLS};
 use gateway_core::error::{ErrorCode, ToolError};
 use gateway_core::keys::{RequestKey, SnapshotKey};
 use gateway_core::location::{RawLocation, RawLocations, RawTarget, RawTargets};
 use gateway_core::position::{Position, Range};
 use gateway_core::roots::{AllowedRoots, NotAllowed, RealPaths, Unresolved};
 use gateway_core::snapshots::{Retained, Snapshots};
-use gateway_core::tools::{Tool, Whole, definition, references};
+use gateway_core::tool::Canonical;
+use gateway_core::tools;
 use gateway_core::uri::{PathStyle, file_uri};
-use generated::{BUDGET, disk, intern, items, page_size, range, roots, uri};
+use generated::{BUDGET, Call, disk, intern, items, page_size, range, roots, uri};
 use in_memory::InMemory;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use serde_json::{Value, json};
+
+const REFERENCES: &str = "vscode.lsp.references";
 
 type Returned = Vec<(String, Range)>;
 
@@ -54,9 +57,14 @@ fn targets(returned: &[(String, Range, Option<Range>)]) -> RawTargets {
     RawTargets { uris, items, without_range: 0 }
 }
 
+fn call(returned: &[(String, Range)], declarations: &[RawTargets]) -> Call {
+    let declarations = declarations.iter().cloned().map(Raw::Targets);
+    let answers: Vec<_> = [Raw::Locations(locations(returned))].into_iter().chain(declarations).collect();
+    Call::new(REFERENCES, answers)
+}
+
 fn canonical(returned: &[(String, Range)], declarations: &[RawTargets]) -> Retained {
-    let disk = disk();
-    references::canonicalize(&locations(returned), declarations, Belief::Confirmed, &roots(&disk), &disk).unwrap()
+    call(returned, declarations).set()
 }
 
 /// The contract's sort key of a location, read off its JSON; strings as JavaScript compares them.
@@ -71,12 +79,13 @@ fn sort_key(item: &Value) -> (Vec<u16>, [u64; 4]) {
 fn request() -> RequestKey {
     let disk = disk();
     let document = roots(&disk).admit("file:///ws/a.ts", &disk).unwrap();
-    RequestKey::references(&document.uri, Position { line: 1, character: 2 }, false)
+    let call = call(&[], &[]);
+    call.arguments().question.request_key(call.tool, Some(&document.uri))
 }
 
 fn first_page(epochs: Epochs) -> Cursor {
     let (request, disk) = (request(), disk());
-    let snapshot = SnapshotKey::derive(Tool::References, &request, roots(&disk).key(), &epochs);
+    let snapshot = SnapshotKey::derive(OF_SYMBOLS, &request, roots(&disk).key(), &epochs);
     Cursor { offset: 0, request, snapshot }
 }
 
@@ -88,19 +97,18 @@ proptest! {
     ) {
         prop_assert_eq!(canonical(&returned, &[targets(&declared)]), canonical(&shuffled, &[targets(&redeclared)]));
 
-        let disk = disk();
-        let payload = |links: &[_]| definition::Answer::new(&targets(links), Belief::Confirmed, &roots(&disk), &disk).unwrap().payload(BUDGET);
+        let payload = |links: &[_]| Call::new("vscode.lsp.definition", [Raw::Targets(targets(links))]).payload(BUDGET);
         prop_assert_eq!(payload(&declared), payload(&redeclared));
     }
 
     #[test]
     fn pages_of_any_size_add_up_to_the_full_set(returned in returned(), sizes in vec(1..70_usize, 1..5)) {
-        let retained = canonical(&returned, &[]);
+        let (tool, retained) = (tools::named(REFERENCES).unwrap(), canonical(&returned, &[]));
         let mut cursor = first_page(Epochs::default());
         let mut collected = Vec::new();
         for size in sizes.into_iter().cycle() {
-            let payload = references::page(&retained, &cursor, page_size(size), BUDGET).unwrap();
-            let payload: Value = serde_json::from_slice(&payload.json).unwrap();
+            let payload = tool.page(&retained, &cursor, page_size(size), BUDGET).unwrap();
+            let payload: Value = serde_json::from_slice(&payload.joined(&retained.set)).unwrap();
             let on_page = payload["items"].as_array().unwrap();
             let left = retained.set.len() - collected.len();
             prop_assert_eq!(on_page.len(), size.min(left));
@@ -254,7 +262,7 @@ proptest! {
             Epochs { fs: other_fs, ..epochs },
         ] {
             prop_assert_eq!(of(moved) == of(epochs), moved == epochs);
-            prop_assert_eq!(moved.changed_since(&epochs, Tool::References).is_empty(), moved == epochs);
+            prop_assert_eq!(moved.changed_since(&epochs, OF_SYMBOLS).is_empty(), moved == epochs);
         }
     }
 
@@ -295,7 +303,7 @@ proptest! {
         let disk = disk();
         let roots = roots(&disk);
         let counting = Counting { disk, looked_up: Mutex::default() };
-        references::canonicalize(&locations(&returned), &[targets(&declared), targets(&declared)], Belief::Confirmed, &roots, &counting).unwrap();
+        call(&returned, &[targets(&declared), targets(&declared)]).canonical(&roots, &counting).unwrap();
         let mut looked_up = counting.looked_up.into_inner().unwrap();
         let count = looked_up.len();
         looked_up.sort();
@@ -329,7 +337,10 @@ fn a_set_of_20000_items_of_800_bytes_can_be_retained_and_a_larger_one_cannot() {
         let items =
             (0..20_000).map(|line| RawLocation { uri: 0, range: Range { start: place(line), end: place(line) } });
         let raw = RawLocations { uris: vec![uri], items: items.collect(), without_range: 0 };
-        Arc::new(references::canonicalize(&raw, &[], Belief::Confirmed, &roots, &EverythingExists).unwrap())
+        match Call::new(REFERENCES, [Raw::Locations(raw)]).canonical(&roots, &EverythingExists) {
+            Ok(Canonical::Set(retained)) => Arc::new(retained),
+            other => panic!("{other:?}"),
+        }
     };
     let key = first_page(Epochs::default()).snapshot;
     let mut snapshots = Snapshots::default();

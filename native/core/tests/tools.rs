@@ -6,25 +6,23 @@ mod in_memory;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use gateway_core::belief::Belief;
+use gateway_core::ask::Raw;
 use gateway_core::cursor::Cursor;
 use gateway_core::diagnostic::{RawDiagnostic, RawDiagnostics, RawReport, Severity};
 use gateway_core::epochs::Epochs;
 use gateway_core::error::ToolError;
 use gateway_core::hover::{RawHoverFragment, RawHovers};
-use gateway_core::keys::{RequestKey, SnapshotKey};
-use gateway_core::page::{EncodedPayload, ResponseBudget, WritePage};
+use gateway_core::keys::SnapshotKey;
+use gateway_core::page::ResponseBudget;
 use gateway_core::position::{Position, Range};
 use gateway_core::roots::NotAllowed;
 use gateway_core::snapshots::Retained;
 use gateway_core::symbol::{
     RawDocumentSymbol, RawDocumentSymbols, RawWorkspaceSymbol, RawWorkspaceSymbols, SymbolKind,
 };
-use gateway_core::tools::workspace_symbols::Query;
-use gateway_core::tools::{
-    Tool, Whole, diagnostics_document, diagnostics_workspace, document_symbols, hover, workspace_symbols,
-};
-use generated::{BUDGET, disk, intern, items, page_size, range, roots, uri};
+use gateway_core::tool::Registered;
+use gateway_core::uri::CanonicalUri;
+use generated::{BUDGET, Call, URIS, disk, intern, items, page_size, range, roots, uri};
 use proptest::collection::vec;
 use proptest::option::of;
 use proptest::prelude::*;
@@ -127,9 +125,8 @@ fn document_symbols(outline: &[Placed], place: impl Fn(u32) -> u32) -> RawDocume
 const ANYWHERE: Range = Range { start: Position { line: 1, character: 1 }, end: Position { line: 1, character: 1 } };
 
 fn outlined(raw: &RawDocumentSymbols) -> Vec<u8> {
-    let disk = disk();
-    let document = roots(&disk).admit("file:///ws/é.ts", &disk).unwrap();
-    document_symbols::Answer::new(raw, Belief::Confirmed, &document.uri).unwrap().payload(BUDGET).unwrap().json
+    let call = Call::new("vscode.lsp.documentSymbols", [Raw::DocumentSymbols(raw.clone())]);
+    Call { uri: "file:///ws/é.ts", ..call }.payload(BUDGET).unwrap()
 }
 
 #[derive(Debug, Clone)]
@@ -212,26 +209,30 @@ fn shuffled<T: std::fmt::Debug + Clone>(
 
 /// A paged tool with a full set.
 struct Paged {
+    tool: Registered,
     retained: Retained,
     first: Cursor,
-    page: WritePage,
 }
 
 impl Paged {
+    fn of(call: &Call) -> Self {
+        let (request, disk) = (call.arguments().question.request_key(call.tool, None), disk());
+        let snapshot = SnapshotKey::derive(call.tool.epochs(), &request, roots(&disk).key(), &Epochs::default());
+        Self { tool: call.tool, retained: call.set(), first: Cursor { offset: 0, request, snapshot } }
+    }
+
     fn symbols(symbols: &[Symbol]) -> Self {
-        let disk = disk();
-        let retained =
-            workspace_symbols::canonicalize(&self::workspace_symbols(symbols), Belief::Confirmed, &roots(&disk), &disk)
-                .unwrap();
-        let request = RequestKey::workspace_symbols(&Query::normalized("a").unwrap());
-        Self { retained, first: first(Tool::WorkspaceSymbols, request), page: workspace_symbols::page }
+        Self::of(&Call::new("vscode.lsp.workspaceSymbols", [Raw::WorkspaceSymbols(workspace_symbols(symbols))]))
     }
 
     fn diagnostics(reports: &[Report]) -> Self {
-        let disk = disk();
-        let retained = diagnostics_workspace::canonicalize(&diagnostics(reports), &roots(&disk), &disk).unwrap();
-        let request = RequestKey::workspace_diagnostics();
-        Self { retained, first: first(Tool::DiagnosticsWorkspace, request), page: diagnostics_workspace::page }
+        Self::of(&Call::new("vscode.lsp.diagnostics.workspace", [Raw::Diagnostics(diagnostics(reports))]))
+    }
+
+    /// The page from the cursor on: its payload and how many items that has.
+    fn page(&self, cursor: &Cursor, size: usize, budget: ResponseBudget) -> Result<(Vec<u8>, usize), ToolError> {
+        let payload = self.tool.page(&self.retained, cursor, page_size(size), budget)?;
+        Ok((payload.joined(&self.retained.set), payload.items))
     }
 
     /// The items of all pages of these sizes, over and over, within the budget.
@@ -239,9 +240,8 @@ impl Paged {
         let mut cursor = self.first.clone();
         let mut collected = Vec::new();
         for &size in sizes.iter().cycle() {
-            let payload = (self.page)(&self.retained, &cursor, page_size(size), budget).unwrap();
-            let told = payload.items;
-            let payload: Value = serde_json::from_slice(&payload.json).unwrap();
+            let (payload, told) = self.page(&cursor, size, budget).unwrap();
+            let payload: Value = serde_json::from_slice(&payload).unwrap();
             let on_page = payload["items"].as_array().unwrap();
             assert_eq!(on_page.len(), told);
             assert!(on_page.len() <= size);
@@ -255,10 +255,14 @@ impl Paged {
     }
 }
 
-fn first(tool: Tool, request: RequestKey) -> Cursor {
-    let disk = disk();
-    let snapshot = SnapshotKey::derive(tool, &request, roots(&disk).key(), &Epochs::default());
-    Cursor { offset: 0, request, snapshot }
+fn hover(fragments: &[Fragment], budget: ResponseBudget) -> Result<Vec<u8>, ToolError> {
+    Call::new("vscode.lsp.hover", [Raw::Hovers(hovers(fragments))]).payload(budget)
+}
+
+fn document_diagnostics(raw: &RawDiagnostics, document: &CanonicalUri) -> Result<Vec<u8>, ToolError> {
+    let uri = URIS.iter().find(|uri| roots(&disk()).admit_output(uri, &disk()).as_ref() == Ok(document)).unwrap();
+    let call = Call::new("vscode.lsp.diagnostics.document", [Raw::Diagnostics(raw.clone())]);
+    Call { uri, ..call }.payload(BUDGET)
 }
 
 /// Values as the contract orders them: numbers by size, texts as JavaScript compares them, what is missing last.
@@ -347,7 +351,7 @@ proptest! {
     ) {
         prop_assert_eq!(Paged::symbols(&symbols).retained, Paged::symbols(&reshuffled_symbols).retained);
         prop_assert_eq!(Paged::diagnostics(&reports).retained, Paged::diagnostics(&reshuffled_reports).retained);
-        let hover = |fragments: &[_]| hover::Answer::new(&hovers(fragments), Belief::Confirmed).unwrap().payload(ResponseBudget::new(budget, 0));
+        let hover = |fragments| hover(fragments, ResponseBudget::new(budget, 0));
         prop_assert_eq!(hover(&fragments), hover(&reshuffled_fragments));
         let placed_otherwise = document_symbols(&outline, u32::reverse_bits);
         prop_assert_eq!(outlined(&document_symbols(&outline, |place| place)), outlined(&placed_otherwise));
@@ -360,7 +364,7 @@ proptest! {
         let doubled = [&reports[..], &reports].concat();
         prop_assert_eq!(Paged::diagnostics(&doubled).retained, Paged::diagnostics(&reports).retained);
         let doubled = [&fragments[..], &fragments].concat();
-        prop_assert_eq!(hover::Answer::new(&hovers(&doubled), Belief::Confirmed), hover::Answer::new(&hovers(&fragments), Belief::Confirmed));
+        prop_assert_eq!(hover(&doubled, BUDGET), hover(&fragments, BUDGET));
     }
 
     #[test]
@@ -505,7 +509,7 @@ proptest! {
         let files: BTreeMap<String, Value> =
             items(&set).into_iter().map(|file| (file["uri"].as_str().unwrap().to_owned(), file["diagnostics"].clone())).collect();
         for (uri, of_file) in &expected {
-            let document = diagnostics_document::Answer::new(&raw, uri, false, &roots, &disk).unwrap().payload(BUDGET).unwrap().json;
+            let document = document_diagnostics(&raw, uri).unwrap();
             let document: Value = serde_json::from_slice(&document).unwrap();
             let group = files.get(uri.as_str()).cloned().unwrap_or_else(|| Value::Array(Vec::new()));
             prop_assert_eq!(&document["diagnostics"], &group);
@@ -517,7 +521,7 @@ proptest! {
         prop_assert_eq!(left_out.missing, usize::from(not_allowed.contains(&NotAllowed::Missing)));
         for uri in ["file:///ws/a.ts", "file:///ws/a%20b.ts"] {
             let uri = roots.admit(uri, &disk).unwrap().uri;
-            let answer = diagnostics_document::Answer::new(&raw, &uri, false, &roots, &disk);
+            let answer = document_diagnostics(&raw, &uri);
             prop_assert_eq!(answer.err(), (!expected.contains_key(&uri)).then_some(ToolError::NotAnalysed));
         }
     }
@@ -540,11 +544,11 @@ proptest! {
     fn the_suggested_page_size_is_the_largest_that_fits(symbols in vec(symbol(), 5..60), max_bytes in 600..4_000_usize) {
         let paged = Paged::symbols(&symbols);
         let budget = ResponseBudget::new(max_bytes, 0);
-        let page = |size| (paged.page)(&paged.retained, &paged.first, page_size(size), budget);
+        let page = |size| paged.page(&paged.first, size, budget).map(|(payload, _)| payload.len());
         match page(200) {
-            Ok(payload) => prop_assert!(payload.json.len() <= max_bytes),
+            Ok(bytes) => prop_assert!(bytes <= max_bytes),
             Err(ToolError::ResponseTooLarge { suggested_page_size: Some(size), .. }) => {
-                prop_assert!(page(size).unwrap().json.len() <= max_bytes);
+                prop_assert!(page(size).unwrap() <= max_bytes);
                 prop_assert!(page(size + 1).is_err());
             }
             Err(_) => prop_assert!(page(1).is_err()),
@@ -556,13 +560,11 @@ proptest! {
         fragments in fragments(),
         max_bytes in 200..40_000_usize,
     ) {
-        let answer = hover::Answer::new(&hovers(&fragments), Belief::Confirmed).unwrap();
-        let EncodedPayload { json, items } = answer.payload(ResponseBudget::new(max_bytes, 0)).unwrap();
+        let json = hover(&fragments, ResponseBudget::new(max_bytes, 0)).unwrap();
         prop_assert!(json.len() <= max_bytes);
         let payload: Value = serde_json::from_slice(&json).unwrap();
         let values: Vec<&str> =
             payload["contents"].as_array().unwrap().iter().map(|content| content["value"].as_str().unwrap()).collect();
-        prop_assert_eq!(values.len(), items);
         prop_assert!(values.len() <= 8);
         prop_assert!(values.is_sorted_by(|before, after| before.encode_utf16().lt(after.encode_utf16())));
         let whole: BTreeSet<String> = fragments

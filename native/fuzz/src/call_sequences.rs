@@ -7,11 +7,13 @@ use std::sync::{Arc, LazyLock, Mutex};
 use std::time::Duration;
 
 use arbitrary::Unstructured;
+use gateway_core::ask::Subject;
 use gateway_core::epochs::Epoch;
 use gateway_core::limits::Limits;
-use gateway_core::tools::Tool;
+use gateway_core::tool::Registered;
+use gateway_core::tools;
+use gateway_server::access::Access;
 use gateway_server::gateway::{Gateway, Settings};
-use gateway_server::http::Access;
 use gateway_server::session::Sessions;
 use gateway_server::watch::Ignore;
 use serde_json::{Map, Value, json};
@@ -22,6 +24,9 @@ use crate::editor::{Found, Manner, Meanwhile, Script, Scripted, Uris, range};
 use crate::gateway_over_http::{Client, KEY, TOKEN, block_on};
 
 /// A word that every path outside the roots has in it.
+const REFERENCES: &str = "vscode.lsp.references";
+const WORKSPACE_DIAGNOSTICS: &str = "vscode.lsp.diagnostics.workspace";
+
 const CANARY: &str = "canary";
 
 /// What one conversation cannot bring about in so many steps, more would not either.
@@ -122,7 +127,7 @@ struct Conversation {
     in_force: Arc<Mutex<InForce>>,
     /// What was in force when the last call was made.
     asked_under: InForce,
-    cursors: Vec<(Tool, Value)>,
+    cursors: Vec<(Registered, Value)>,
     items_paged: usize,
     id: u64,
 }
@@ -200,11 +205,11 @@ impl Conversation {
                 self.editor.script(|script| script.meanwhile = Some(meanwhile));
             }
             9 => {
-                let [silent, assumed, shown]: [bool; 3] = input.arbitrary()?;
+                let [silent, assumed, in_tab]: [bool; 3] = input.arbitrary()?;
                 self.editor.script(|script| {
                     script.silent = silent;
                     script.assumed = assumed;
-                    script.shown = shown;
+                    script.in_tab = in_tab;
                 });
             }
             10 => self.session(input).await?,
@@ -213,22 +218,23 @@ impl Conversation {
         Ok(())
     }
 
-    fn arguments(&mut self, tool: Tool, input: &mut Unstructured<'_>) -> arbitrary::Result<Value> {
+    fn arguments(&mut self, tool: Registered, input: &mut Unstructured<'_>) -> arbitrary::Result<Value> {
         let mut arguments = Map::new();
-        if !matches!(tool, Tool::WorkspaceSymbols | Tool::DiagnosticsWorkspace) {
+        let subject = checks::arguments(tool, "").expect("some fit").question.subject;
+        if subject.uri().is_some() {
             arguments.insert("uri".to_owned(), DISK.named[input.choose_index(DISK.named.len())?].0.clone().into());
         }
-        if matches!(tool, Tool::Definition | Tool::References | Tool::Hover) {
+        if subject.position().is_some() {
             let [line, character] = [input.int_in_range(0..=2)?, input.int_in_range(0..=11)?];
             arguments.insert("position".to_owned(), json!({ "line": line, "character": character }));
         }
-        if tool == Tool::WorkspaceSymbols {
+        if matches!(subject, Subject::Workspace { query: Some(_) }) {
             arguments.insert("query".to_owned(), input.choose(&["a", " a ", " ", "b"])?.to_string().into());
         }
-        if tool == Tool::References {
+        if tool.name() == REFERENCES {
             arguments.insert("includeDeclaration".to_owned(), input.arbitrary::<bool>()?.into());
         }
-        if is_paged(tool) {
+        if tool.is_paged() {
             arguments.insert("pageSize".to_owned(), input.int_in_range(1..=250)?.into());
             let cursor = match input.int_in_range(0..=3)? {
                 0 if !self.cursors.is_empty() => self.cursors[input.choose_index(self.cursors.len())?].1.clone(),
@@ -247,7 +253,7 @@ impl Conversation {
     }
 
     async fn call(&mut self, input: &mut Unstructured<'_>) -> arbitrary::Result<()> {
-        let tool = *input.choose(&Tool::ALL)?;
+        let tool = *input.choose(tools::ALL)?;
         let arguments = self.arguments(tool, input)?;
         if input.ratio(1, 4)? {
             // Two at once, one of which may be cancelled.
@@ -271,7 +277,7 @@ impl Conversation {
         Ok(())
     }
 
-    async fn ask(&mut self, tool: Tool, arguments: &Value) -> Option<(u16, Vec<u8>)> {
+    async fn ask(&mut self, tool: Registered, arguments: &Value) -> Option<(u16, Vec<u8>)> {
         self.id += 1;
         self.asked_under = self.in_force.lock().expect("nobody panics while holding it").clone();
         let message = json!({"jsonrpc": "2.0", "id": self.id, "method": "tools/call", "params": {"name": tool.name(), "arguments": arguments}});
@@ -280,7 +286,7 @@ impl Conversation {
     }
 
     /// Checks what was answered, and gives the payload of a success.
-    fn check(&mut self, tool: Tool, arguments: &Value, answered: Option<(u16, Vec<u8>)>) -> Option<Value> {
+    fn check(&mut self, tool: Registered, arguments: &Value, answered: Option<(u16, Vec<u8>)>) -> Option<Value> {
         let (status, body) = answered?;
         let in_force = self.in_force.lock().expect("nobody panics while holding it").clone();
         if status != 200 {
@@ -311,19 +317,11 @@ impl Conversation {
         assert!(text.len() <= max_response_bytes, "{} bytes", text.len());
         let payload = answer["result"]["structuredContent"].clone();
         let list = |member: &str| payload[member].as_array().unwrap_or_else(|| panic!("{payload}")).clone();
-        match tool {
-            Tool::Definition => checks::list(&list("locations"), checks::locations),
-            Tool::References => checks::list(&list("items"), checks::locations),
-            Tool::Hover => checks::list(&list("contents"), checks::fragments),
-            Tool::DocumentSymbols => checks::list(&list("symbols"), checks::document_symbols),
-            Tool::WorkspaceSymbols => checks::list(&list("items"), checks::workspace_symbols),
-            Tool::DiagnosticsDocument => checks::list(&list("diagnostics"), checks::diagnostics),
-            Tool::DiagnosticsWorkspace => {
-                checks::list(&list("items"), checks::groups);
-                list("items").iter().for_each(|group| {
-                    checks::list(group["diagnostics"].as_array().expect("a list"), checks::diagnostics);
-                });
-            }
+        let question = checks::arguments(tool, "").expect("some fit").question;
+        let shape = tool.asks(&question)[0].shape;
+        checks::list(checks::items(&payload), checks::order_of(shape, tool.is_paged()));
+        for group in checks::items(&payload).iter().filter_map(|item| item["diagnostics"].as_array()) {
+            checks::list(group, checks::diagnostics);
         }
         let mut uris = BTreeSet::new();
         uris_of(&payload, &mut uris);
@@ -331,7 +329,7 @@ impl Conversation {
             assert!(in_force.holds(&uri), "{uri} is outside {:?}", in_force.roots);
             assert!(DISK.named.iter().any(|(_, is)| is.as_deref() == Some(&uri)), "{uri} is not canonical");
         }
-        if is_paged(tool) {
+        if tool.is_paged() {
             // A number beyond every integer is a page size as well, and is cut to the most.
             let asked = arguments["pageSize"].as_f64().map_or(100, |size| size as usize);
             assert!(
@@ -348,12 +346,13 @@ impl Conversation {
 
     /// Pages through a set while nothing changes: the pages are exactly what the editor found inside the roots.
     async fn page_to_the_end(&mut self, input: &mut Unstructured<'_>) -> arbitrary::Result<()> {
-        let tool = *input.choose(&[Tool::References, Tool::WorkspaceSymbols, Tool::DiagnosticsWorkspace])?;
-        let mut arguments = match tool {
-            Tool::References => {
+        let paged: Vec<_> = tools::ALL.iter().filter(|tool| tool.is_paged()).collect();
+        let tool = **input.choose(&paged)?;
+        let mut arguments = match tool.name() {
+            REFERENCES => {
                 json!({"uri": DISK.named[0].0, "position": {"line": 0, "character": 0}, "includeDeclaration": true})
             }
-            Tool::WorkspaceSymbols => json!({"query": "a"}),
+            "vscode.lsp.workspaceSymbols" => json!({"query": "a"}),
             _ => json!({}),
         };
         // Large sets are not paged through one by one, which would take long and show nothing new.
@@ -379,21 +378,21 @@ impl Conversation {
         let canonical = |uri: u32| DISK.named[uri as usize].1.clone().filter(|uri| in_force.holds(uri));
         let mut expected: BTreeSet<(String, [u64; 4])> = BTreeSet::new();
         for (uri, range) in found.all() {
-            let is_report = tool != Tool::DiagnosticsWorkspace || range.start.line != 5;
+            let is_report = tool.name() != WORKSPACE_DIAGNOSTICS || range.start.line != 5;
             if let Some(uri) = canonical(uri).filter(|_| is_report) {
                 let numbers =
                     [range.start.line, range.start.character, range.end.line, range.end.character].map(u64::from);
                 expected.insert((uri, numbers));
             }
         }
-        if tool == Tool::DiagnosticsWorkspace {
+        if tool.name() == WORKSPACE_DIAGNOSTICS {
             let files: BTreeSet<String> = expected.into_iter().map(|(uri, _)| uri).collect();
             let returned: Vec<String> = items.iter().map(|item| checks::text(item, "uri").to_owned()).collect();
             assert_eq!(returned, files.into_iter().collect::<Vec<_>>());
             return Ok(());
         }
         let place = |item: &Value| {
-            let location = if tool == Tool::References { item } else { &item["location"] };
+            let location = if tool.name() == REFERENCES { item } else { &item["location"] };
             (checks::text(location, "uri").to_owned(), checks::range(location))
         };
         let returned: Vec<_> = items.iter().map(place).collect();
@@ -451,10 +450,6 @@ impl Conversation {
 
 fn epoch(input: &mut Unstructured<'_>) -> arbitrary::Result<Epoch> {
     Ok(*input.choose(&[Epoch::Roots, Epoch::Text, Epoch::Fs, Epoch::Diagnostics])?)
-}
-
-fn is_paged(tool: Tool) -> bool {
-    matches!(tool, Tool::References | Tool::WorkspaceSymbols | Tool::DiagnosticsWorkspace)
 }
 
 fn uris_of(value: &Value, uris: &mut BTreeSet<String>) {

@@ -3,7 +3,11 @@
 use std::cmp::Ordering;
 use std::collections::HashSet;
 
-use serde_json::Value;
+use gateway_core::ask::Shape;
+use gateway_core::keys::RequestKey;
+use gateway_core::tool::{Arguments, Registered};
+use gateway_core::tools;
+use serde_json::{Value, json};
 
 /// The taxonomy (contract section 6.3), each with its JSON-RPC number (D3).
 const TAXONOMY: [(&str, i64); 11] = [
@@ -53,6 +57,36 @@ pub(crate) fn sorted(items: &[Value], compare: fn(&Value, &Value) -> Ordering) {
     }
     let distinct: HashSet<String> = items.iter().map(ToString::to_string).collect();
     assert_eq!(distinct.len(), items.len(), "something is there twice");
+}
+
+/// The list that a payload is, whatever its member is called.
+pub(crate) fn items(payload: &Value) -> &Vec<Value> {
+    payload.as_object().and_then(|members| members.values().find_map(Value::as_array)).expect("a payload has a list")
+}
+
+/// The order of what is made of answers of this shape.
+pub(crate) fn order_of(shape: Shape, is_paged: bool) -> fn(&Value, &Value) -> Ordering {
+    match shape {
+        Shape::Targets | Shape::Locations => locations,
+        Shape::Hovers => fragments,
+        Shape::DocumentSymbols => document_symbols,
+        Shape::WorkspaceSymbols => workspace_symbols,
+        Shape::Diagnostics if is_paged => groups,
+        Shape::Diagnostics => diagnostics,
+    }
+}
+
+/// Arguments that fit the tool, about this document if it is about one.
+pub(crate) fn arguments(tool: Registered, uri: &str) -> Option<Arguments> {
+    let place = json!({ "uri": uri, "position": { "line": 0, "character": 0 } });
+    let tried = [place, json!({ "uri": uri }), json!({ "query": "a" }), json!({})];
+    tried.iter().find_map(|arguments| tool.read(arguments).ok())
+}
+
+/// Some request key.
+pub(crate) fn request() -> RequestKey {
+    let tool = tools::named("vscode.lsp.diagnostics.workspace").expect("it is registered");
+    arguments(tool, "").expect("it takes none").question.request_key(tool, None)
 }
 
 /// The order of locations (contract section 4.2).

@@ -1,16 +1,19 @@
 //! Cursors that come back changed, or were never made here.
 
 use arbitrary::Unstructured;
+use gateway_core::ask::Raw;
+use gateway_core::belief::Belief;
 use gateway_core::cursor::Cursor;
-use gateway_core::epochs::Epochs;
+use gateway_core::epochs::{Epochs, OF_DIAGNOSTICS};
 use gateway_core::error::ToolError;
-use gateway_core::keys::{RequestKey, SnapshotKey};
+use gateway_core::keys::SnapshotKey;
 use gateway_core::limits::Limits;
 use gateway_core::location::{RawLocation, RawLocations};
 use gateway_core::page::{PageSize, ResponseBudget};
 use gateway_core::position::{Position, Range};
 use gateway_core::roots::AllowedRoots;
-use gateway_core::tools::{Tool, references};
+use gateway_core::tool::{Asked, Canonical};
+use gateway_core::tools;
 use gateway_core::uri::PathStyle;
 use serde_json::Value;
 
@@ -27,8 +30,8 @@ pub fn run(bytes: &[u8]) {
 fn attempt(input: &mut Unstructured<'_>) -> arbitrary::Result<()> {
     let disk = InMemory::new(PathStyle::Posix).with_file("/ws/a.ts");
     let roots = AllowedRoots::resolve_in_style(&["/ws".into()], &disk, PathStyle::Posix);
-    let request = RequestKey::workspace_diagnostics();
-    let snapshot = SnapshotKey::derive(Tool::DiagnosticsWorkspace, &request, roots.key(), &Epochs::default());
+    let request = checks::request();
+    let snapshot = SnapshotKey::derive(OF_DIAGNOSTICS, &request, roots.key(), &Epochs::default());
     let size: u64 = input.arbitrary()?;
     let text = if input.arbitrary()? {
         changed(&Cursor { offset: input.arbitrary()?, request: request.clone(), snapshot }.mint(), input)?
@@ -47,11 +50,17 @@ fn attempt(input: &mut Unstructured<'_>) -> arbitrary::Result<()> {
     let item = |line| RawLocation { uri: 0, range: Range { start: at(line), end: at(line) } };
     let raw =
         RawLocations { uris: vec!["file:///ws/a.ts".to_owned()], items: (0..7).map(item).collect(), without_range: 0 };
-    let retained = references::canonicalize(&raw, &[], Default::default(), &roots, &disk).expect("a small set");
+    let tool = tools::named("vscode.lsp.references").expect("it is registered");
+    let question = &checks::arguments(tool, "file:///ws/a.ts").expect("they fit").question;
+    let asked =
+        Asked { question, document: None, in_tab: false, belief: Belief::Confirmed, roots: &roots, real: &disk };
+    let Ok(Canonical::Set(retained)) = tool.canonicalize(&[Raw::Locations(raw)], &asked) else {
+        panic!("a small set");
+    };
     let size = PageSize::clamped(Some(size), &Limits::default());
-    match references::page(&retained, &cursor, size, ResponseBudget::new(524_288, 0)) {
+    match tool.page(&retained, &cursor, size, ResponseBudget::new(524_288, 0)) {
         Ok(payload) => {
-            let payload: Value = serde_json::from_slice(&payload.json).expect("a payload is JSON");
+            let payload: Value = serde_json::from_slice(&payload.joined(&retained.set)).expect("a payload is JSON");
             let lines: Vec<u64> =
                 payload["items"].as_array().expect("items").iter().map(|item| checks::range(item)[0]).collect();
             let after = ITEMS.min(cursor.offset + size.get());

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
 use arbitrary::Unstructured;
+use gateway_core::ask::{Ask, Raw, Shape, Subject};
 use gateway_core::diagnostic::{RawDiagnostic, RawDiagnostics, RawReport, Severity};
 use gateway_core::epochs::Epoch;
 use gateway_core::hover::{RawHoverFragment, RawHovers};
@@ -14,9 +15,7 @@ use gateway_core::position::{MAX_COORDINATE, Position, Range};
 use gateway_core::symbol::{
     RawDocumentSymbol, RawDocumentSymbols, RawWorkspaceSymbol, RawWorkspaceSymbols, SymbolKind,
 };
-use gateway_server::editor::{
-    self, Along, Editor, EditorError, Language, MainDocument, OpenDocument, Opening, Place, Readiness,
-};
+use gateway_server::editor::{Editor, EditorError, Language, MainDocument, OpenDocument, Readiness};
 use gateway_server::gateway::{Gateway, Settings};
 
 /// What a language server may name, by its index. The texts come from the one who knows the folders.
@@ -63,7 +62,7 @@ pub(crate) struct Script {
     pub(crate) meanwhile: Option<Meanwhile>,
     pub(crate) silent: bool,
     pub(crate) assumed: bool,
-    pub(crate) shown: bool,
+    pub(crate) in_tab: bool,
     pub(crate) gateway: Weak<Gateway<Scripted>>,
     /// Every URI that was to be opened or asked about.
     pub(crate) asked_about: BTreeSet<String>,
@@ -116,7 +115,7 @@ impl Scripted {
     }
 
     fn language(&self) -> Language {
-        Language { id: "a".to_owned(), tells: !self.script(|script| script.silent) }
+        Language { id: "a".to_owned(), has_readiness_probe: !self.script(|script| script.silent) }
     }
 
     /// Notes what is asked about, lets happen what is to happen, and gives what was found.
@@ -145,21 +144,6 @@ impl Scripted {
         }
     }
 
-    async fn found_along(&self, along: Option<Along>, uri: &str, position: Option<Position>) -> Option<editor::Found> {
-        let place = position.map(|position| Place { uri: uri.to_owned(), position });
-        match along? {
-            Along::Definition => self.definition(&place?).await.ok().map(editor::Found::Targets),
-            Along::Hover => self.hover(&place?).await.ok().map(editor::Found::Hovers),
-            Along::DocumentSymbols => self.document_symbols(uri).await.ok().map(editor::Found::DocumentSymbols),
-        }
-    }
-
-    async fn targets(&self, place: &Place) -> Result<RawTargets, EditorError> {
-        let (found, junk) = self.answer(Some(&place.uri)).await?;
-        let items = found.all().map(|(uri, range)| RawTarget { uri: off(uri, junk), range, selection: None }).collect();
-        Ok(RawTargets { uris: self.uris.to_vec(), items, without_range: 0 })
-    }
-
     /// As many texts as there are URIs, for what is passed on as it is: where no path outside is put in, none comes out.
     fn texts(&self) -> (Vec<String>, u32) {
         let mut texts: Vec<String> = (0..self.uris.len()).map(|number| format!("text {}", number % 5)).collect();
@@ -175,21 +159,6 @@ impl Scripted {
         strings.extend(["\u{1f600}name".to_owned(), String::new()]);
         (strings, name)
     }
-
-    async fn reports(&self, uri: Option<&str>) -> Result<RawDiagnostics, EditorError> {
-        let (found, junk) = self.answer(uri).await?;
-        let (strings, name) = self.strings();
-        let severity = found.severity.and_then(Severity::of_lsp);
-        let report = |(uri, range): (u32, Range)| {
-            let diagnostic =
-                RawDiagnostic { range, severity, code: found.container, source: Some(name + 1), message: name };
-            // On the last line of what is made up, a document that was looked at and has nothing.
-            let diagnostic = (range.start.line != 5).then_some(diagnostic);
-            RawReport { uri: off(uri, junk), diagnostic }
-        };
-        let items = found.all().map(report).collect();
-        Ok(RawDiagnostics { strings, items, incomplete: Vec::new() })
-    }
 }
 
 fn off(index: u32, junk: bool) -> u32 {
@@ -197,15 +166,12 @@ fn off(index: u32, junk: bool) -> u32 {
 }
 
 impl Editor for Scripted {
-    async fn open(&self, opening: Opening<'_>) -> Result<(OpenDocument, Option<editor::Found>), EditorError> {
-        let Opening { uri, position, along, ready: known } = opening;
+    async fn open(&self, uri: &str, position: Option<Position>) -> Result<OpenDocument, EditorError> {
         self.script(|script| script.asked_about.insert(uri.to_owned()));
         let line_length = position.and_then(|position| [10, 20].get(position.line as usize).copied());
         let language = self.language();
-        let (ready, shown) = self.script(|script| (language.tells && !script.assumed, script.shown));
-        let found =
-            if ready || known.contains(&language.id) { self.found_along(along, uri, position).await } else { None };
-        Ok((OpenDocument { line_count: 2, line_length, language, ready, shown }, found))
+        let (ready, in_tab) = self.script(|script| (language.has_readiness_probe && !script.assumed, script.in_tab));
+        Ok(OpenDocument { line_count: 2, line_length, language, ready, in_tab })
     }
 
     async fn ready(&self, _: &str) -> Result<Readiness, EditorError> {
@@ -220,69 +186,72 @@ impl Editor for Scripted {
         Ok(vec![MainDocument { uri: self.uris[0].clone(), language: self.language() }])
     }
 
-    async fn definition(&self, place: &Place) -> Result<RawTargets, EditorError> {
-        self.targets(place).await
-    }
-
-    async fn declaration(&self, _: &Place) -> Result<RawTargets, EditorError> {
-        let declared = self.script(|script| script.declared).ok_or(EditorError::Unavailable)?;
-        let item = RawTarget { uri: declared.0, range: declared.1, selection: None };
-        Ok(RawTargets { uris: self.uris.to_vec(), items: vec![item], without_range: 0 })
-    }
-
-    async fn references(&self, place: &Place) -> Result<RawLocations, EditorError> {
-        let (found, junk) = self.answer(Some(&place.uri)).await?;
-        let items = found.all().map(|(uri, range)| RawLocation { uri: off(uri, junk), range }).collect();
-        Ok(RawLocations { uris: self.uris.to_vec(), items, without_range: 0 })
-    }
-
-    async fn hover(&self, place: &Place) -> Result<RawHovers, EditorError> {
-        let (found, junk) = self.answer(Some(&place.uri)).await?;
-        let (mut strings, name) = self.texts();
-        strings[name as usize] = "\u{1f600}\"\\".repeat(1 + found.times as usize * 20);
-        let fragment = |(uri, range)| RawHoverFragment {
-            range: Some(range),
-            language: found.container,
-            value: if found.severity.is_some() { name } else { off(uri, junk) },
-        };
-        Ok(RawHovers { items: found.all().map(fragment).collect(), strings })
-    }
-
-    async fn document_symbols(&self, uri: &str) -> Result<RawDocumentSymbols, EditorError> {
-        let (found, junk) = self.answer(Some(uri)).await?;
-        let (strings, _) = self.texts();
+    async fn ask(&self, ask: Ask, subject: &Subject, _: Option<Duration>) -> Result<Raw, EditorError> {
+        if ask.method == "textDocument/declaration" {
+            let (uri, range) = self.script(|script| script.declared).ok_or(EditorError::Unavailable)?;
+            let items = vec![RawTarget { uri, range, selection: None }];
+            return Ok(Raw::Targets(RawTargets { uris: self.uris.to_vec(), items, without_range: 0 }));
+        }
+        let (found, junk) = self.answer(subject.uri()).await?;
         let kind = SymbolKind::of_lsp(found.kind).ok_or(EditorError::Failed)?;
-        let symbol = |(row, (text, range)): (u32, (u32, Range))| RawDocumentSymbol {
-            name: Some(off(text, junk)),
-            kind,
-            range,
-            selection: None,
-            container_name: found.container,
-            parent: row.checked_sub(text + 1),
-        };
-        let items = (0..).zip(found.all()).map(symbol).collect();
-        Ok(RawDocumentSymbols { strings, items })
-    }
-
-    async fn workspace_symbols(&self, _: &str) -> Result<RawWorkspaceSymbols, EditorError> {
-        let (found, junk) = self.answer(None).await?;
-        let (strings, name) = self.strings();
-        let kind = SymbolKind::of_lsp(found.kind).ok_or(EditorError::Failed)?;
-        let symbol = |(uri, range)| RawWorkspaceSymbol {
-            name: Some(name),
-            kind,
-            container_name: found.container,
-            uri: off(uri, junk),
-            range: Some(range),
-        };
-        Ok(RawWorkspaceSymbols { items: found.all().map(symbol).collect(), strings })
-    }
-
-    async fn diagnostics(&self, _: Option<Duration>) -> Result<RawDiagnostics, EditorError> {
-        self.reports(None).await
-    }
-
-    async fn document_diagnostics(&self, uri: &str, _: Option<Duration>) -> Result<RawDiagnostics, EditorError> {
-        self.reports(Some(uri)).await
+        let off = |index| off(index, junk);
+        Ok(match ask.shape {
+            Shape::Targets => {
+                let target = |(uri, range)| RawTarget { uri: off(uri), range, selection: None };
+                let items = found.all().map(target).collect();
+                Raw::Targets(RawTargets { uris: self.uris.to_vec(), items, without_range: 0 })
+            }
+            Shape::Locations => {
+                let items = found.all().map(|(uri, range)| RawLocation { uri: off(uri), range }).collect();
+                Raw::Locations(RawLocations { uris: self.uris.to_vec(), items, without_range: 0 })
+            }
+            Shape::Hovers => {
+                let (mut strings, name) = self.texts();
+                strings[name as usize] = "\u{1f600}\"\\".repeat(1 + found.times as usize * 20);
+                let fragment = |(uri, range)| RawHoverFragment {
+                    range: Some(range),
+                    language: found.container,
+                    value: if found.severity.is_some() { name } else { off(uri) },
+                };
+                Raw::Hovers(RawHovers { items: found.all().map(fragment).collect(), strings })
+            }
+            Shape::DocumentSymbols => {
+                let (strings, _) = self.texts();
+                let symbol = |(row, (text, range)): (u32, (u32, Range))| RawDocumentSymbol {
+                    name: Some(off(text)),
+                    kind,
+                    range,
+                    selection: None,
+                    container_name: found.container,
+                    parent: row.checked_sub(text + 1),
+                };
+                let items = (0..).zip(found.all()).map(symbol).collect();
+                Raw::DocumentSymbols(RawDocumentSymbols { strings, items })
+            }
+            Shape::WorkspaceSymbols => {
+                let (strings, name) = self.strings();
+                let symbol = |(uri, range)| RawWorkspaceSymbol {
+                    name: Some(name),
+                    kind,
+                    container_name: found.container,
+                    uri: off(uri),
+                    range: Some(range),
+                };
+                Raw::WorkspaceSymbols(RawWorkspaceSymbols { items: found.all().map(symbol).collect(), strings })
+            }
+            Shape::Diagnostics => {
+                let (strings, name) = self.strings();
+                let severity = found.severity.and_then(Severity::of_lsp);
+                let report = |(uri, range): (u32, Range)| {
+                    let diagnostic =
+                        RawDiagnostic { range, severity, code: found.container, source: Some(name + 1), message: name };
+                    // On the last line of what is made up, a document that was looked at and has nothing.
+                    let diagnostic = (range.start.line != 5).then_some(diagnostic);
+                    RawReport { uri: off(uri), diagnostic }
+                };
+                let items = found.all().map(report).collect();
+                Raw::Diagnostics(RawDiagnostics { strings, items, incomplete: Vec::new() })
+            }
+        })
     }
 }

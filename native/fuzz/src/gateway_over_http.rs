@@ -5,10 +5,13 @@ use std::sync::Arc;
 
 use gateway_core::error::ToolError;
 use gateway_core::limits::Limits;
-use gateway_core::page::EncodedPayload;
-use gateway_core::tools::Tool;
+use gateway_core::page::Payload;
+use gateway_core::tool::{Arguments, Registered};
+use gateway_server::access::Access;
 use gateway_server::activity::Activity;
-use gateway_server::http::{Access, Endpoint};
+use gateway_server::answers;
+use gateway_server::http::Endpoint;
+use gateway_server::http::Guarded;
 use gateway_server::lifecycle::Calls;
 use gateway_server::session::Sessions;
 use http_body_util::{BodyExt as _, Full};
@@ -58,7 +61,7 @@ impl<G> Clone for Client<G> {
     }
 }
 
-impl<G: Calls> Client<G> {
+impl<G: Guarded> Client<G> {
     pub(crate) fn of(gateway: Arc<G>) -> Self {
         Self { endpoint: Endpoint::new(gateway), token: TOKEN.to_owned(), session: None }
     }
@@ -122,10 +125,6 @@ impl Calls for Double {
         "1.2.3"
     }
 
-    fn access(&self) -> Arc<Access> {
-        Arc::clone(&self.access)
-    }
-
     fn sessions(&self) -> &Sessions {
         &self.sessions
     }
@@ -138,9 +137,19 @@ impl Calls for Double {
         Limits::default()
     }
 
-    async fn call(self: &Arc<Self>, tool: Tool, arguments: Value, _: usize) -> Result<EncodedPayload, ToolError> {
-        // The schema has let these through, so each tool must find in them what it needs.
-        let json = json!({ "tool": tool.name(), "arguments": arguments }).to_string().into_bytes();
-        Ok(EncodedPayload { json, items: 0 })
+    async fn call(
+        self: &Arc<Self>,
+        tool: Registered,
+        arguments: Arguments,
+        _: usize,
+    ) -> Result<answers::Answered, ToolError> {
+        let before = json!({ "tool": tool.name(), "arguments": format!("{arguments:?}") }).to_string().into_bytes();
+        Ok(answers::Answered { payload: Payload { before, ..Payload::default() }, retained: None })
+    }
+}
+
+impl Guarded for Double {
+    fn access(&self) -> Arc<Access> {
+        Arc::clone(&self.access)
     }
 }

@@ -1,19 +1,18 @@
 //! Rows as they cross from JavaScript, and what becomes of those that add up.
 
 use arbitrary::Unstructured;
+use gateway_core::ask::{Raw, Shape};
 use gateway_core::belief::Belief;
 use gateway_core::cursor::Cursor;
 use gateway_core::epochs::Epochs;
 use gateway_core::error::ToolError;
-use gateway_core::keys::{RequestKey, SnapshotKey};
+use gateway_core::keys::SnapshotKey;
 use gateway_core::limits::Limits;
-use gateway_core::page::{EncodedPayload, PageSize, ResponseBudget, WritePage};
+use gateway_core::page::{PageSize, ResponseBudget};
 use gateway_core::roots::AllowedRoots;
 use gateway_core::snapshots::Retained;
-use gateway_core::tools::{
-    Tool, Whole, definition, diagnostics_document, diagnostics_workspace, document_symbols, hover, references,
-    workspace_symbols,
-};
+use gateway_core::tool::{Asked, Canonical, Registered};
+use gateway_core::tools;
 use gateway_core::uri::PathStyle;
 use serde_json::Value;
 
@@ -52,12 +51,9 @@ fn attempt(input: &mut Unstructured<'_>) -> arbitrary::Result<()> {
         .with_link("/ws/link", "/outside");
     let roots = AllowedRoots::resolve_in_style(&["/ws".into()], &disk, PathStyle::Posix);
     let document = roots.admit("file:///ws/a.ts", &disk).expect("it is inside").uri;
-    let kind = input.int_in_range(0..=10)?;
+    let kind = input.int_in_range(0..=tools::ALL.len() + 2)?;
     let size: u8 = input.arbitrary()?;
     let (text, cells) = packed(input)?;
-    let budget = ResponseBudget::new(CAP, 100);
-    let believed = Belief::Confirmed;
-    let inside = |item: &Value| assert!(is_inside(checks::text(item, "uri")), "{item}");
     match kind {
         0 => {
             if let Ok(document) = rows::unpack_open(&text, &cells) {
@@ -70,64 +66,65 @@ fn attempt(input: &mut Unstructured<'_>) -> arbitrary::Result<()> {
                 assert!(documents.iter().all(|document| text.contains(&document.uri)));
             }
         }
-        3 => {
-            let Ok(raw) = rows::unpack_targets(&text, &cells) else { return Ok(()) };
-            assert_eq!(raw.uris.concat(), text);
-            whole(definition::Answer::new(&raw, believed, &roots, &disk), budget, |payload| {
-                let items = list(payload, "locations");
-                checks::list(items, checks::locations);
-                items.iter().for_each(inside);
-            });
-        }
-        4 => {
-            let Ok(raw) = rows::unpack_hovers(&text, &cells) else { return Ok(()) };
-            whole(hover::Answer::new(&raw, believed), budget, |payload| {
-                let items = list(payload, "contents");
-                assert!(items.len() <= 8);
-                checks::list(items, checks::fragments);
-            });
-        }
-        5 => {
-            let Ok(raw) = rows::unpack_document_symbols(&text, &cells) else { return Ok(()) };
-            whole(document_symbols::Answer::new(&raw, believed, &document), budget, |payload| {
-                checks::list(list(payload, "symbols"), checks::document_symbols);
-            });
-        }
-        6 => {
-            let Ok(raw) = rows::unpack_diagnostics(&text, &cells) else { return Ok(()) };
-            let answer = diagnostics_document::Answer::new(&raw, &document, size > 127, &roots, &disk);
-            whole(answer, budget, |payload| checks::list(list(payload, "diagnostics"), checks::diagnostics));
-        }
-        7 => {
-            let Ok(raw) = rows::unpack_workspace_symbols(&text, &cells) else { return Ok(()) };
-            let set = workspace_symbols::canonicalize(&raw, believed, &roots, &disk);
-            let items = pages(set, workspace_symbols::page, size, budget);
-            checks::sorted(&items, checks::workspace_symbols);
-            items.iter().for_each(|item| inside(&item["location"]));
-        }
-        8 => {
-            let Ok(raw) = rows::unpack_diagnostics(&text, &cells) else { return Ok(()) };
-            let set = diagnostics_workspace::canonicalize(&raw, &roots, &disk);
-            let items = pages(set, diagnostics_workspace::page, size, budget);
-            checks::sorted(&items, checks::groups);
-            for group in &items {
-                inside(group);
-                let diagnostics = list(group, "diagnostics");
-                assert!(!diagnostics.is_empty(), "a group of nothing");
-                checks::list(diagnostics, checks::diagnostics);
-            }
-        }
         kind => {
-            let Ok(raw) = rows::unpack_locations(&text, &cells) else { return Ok(()) };
-            let removed =
-                if kind == 9 { Vec::new() } else { rows::unpack_targets(&text, &cells).into_iter().collect() };
-            let set = references::canonicalize(&raw, &removed, believed, &roots, &disk);
-            let items = pages(set, references::page, size, budget);
-            checks::sorted(&items, checks::locations);
-            items.iter().for_each(inside);
+            let tool = tools::ALL[kind - 3];
+            let arguments = checks::arguments(tool, "file:///ws/a.ts").expect("some arguments fit");
+            let asks = tool.asks(&arguments.question);
+            // Each ask is answered by the same rows, as far as these have its shape.
+            let answers: Vec<Raw> = asks
+                .iter()
+                .map(|ask| rows::unpack(ask.shape, &text, &cells))
+                .enumerate()
+                .map(|(at, raw)| raw.ok().or((at > 0).then(|| asks[at].shape.nothing())))
+                .collect::<Option<_>>()
+                .unwrap_or_default();
+            if answers.is_empty() {
+                return Ok(());
+            }
+            let asked = Asked {
+                question: &arguments.question,
+                document: Some(&document),
+                in_tab: size > 127,
+                belief: Belief::Confirmed,
+                roots: &roots,
+                real: &disk,
+            };
+            check(tool, asks[0].shape, tool.canonicalize(&answers, &asked), size);
         }
     }
     Ok(())
+}
+
+/// Checks what was made of rows.
+fn check(tool: Registered, shape: Shape, canonical: Result<Canonical, ToolError>, size: u8) {
+    let budget = ResponseBudget::new(CAP, 100);
+    let items = match canonical {
+        Ok(Canonical::Whole(whole)) => match whole.payload(budget) {
+            Ok(payload) => {
+                assert!(payload.len() + 100 <= CAP, "{} bytes", payload.len());
+                let payload: Value = serde_json::from_slice(&payload.before).expect("a payload is JSON");
+                let items = checks::items(&payload).clone();
+                checks::list(&items, checks::order_of(shape, false));
+                items
+            }
+            Err(error) => return assert!(matches!(error, ToolError::ResponseTooLarge { .. }), "{error:?}"),
+        },
+        Ok(Canonical::Set(retained)) => {
+            let items = pages(tool, &retained, size, budget);
+            checks::sorted(&items, checks::order_of(shape, true));
+            items
+        }
+        Err(error) => return assert_eq!(error, ToolError::NotAnalysed, "what adds up is answered"),
+    };
+    for item in &items {
+        for uri in [&item["uri"], &item["location"]["uri"]].into_iter().filter_map(Value::as_str) {
+            assert!(is_inside(uri), "{item}");
+        }
+        if let Some(diagnostics) = item["diagnostics"].as_array() {
+            assert!(!diagnostics.is_empty(), "a group of nothing");
+            checks::list(diagnostics, checks::diagnostics);
+        }
+    }
 }
 
 /// A text and cells: rows that are meant to add up, or anything.
@@ -156,34 +153,21 @@ fn packed(input: &mut Unstructured<'_>) -> arbitrary::Result<(String, Vec<u32>)>
     Ok((text, cells))
 }
 
-fn whole<A: Whole>(answer: Result<A, ToolError>, budget: ResponseBudget, check: impl FnOnce(&Value)) {
-    match answer.and_then(|answer| answer.payload(budget)) {
-        Ok(EncodedPayload { json: payload, .. }) => {
-            assert!(payload.len() + 100 <= CAP, "{} bytes", payload.len());
-            check(&serde_json::from_slice(&payload).expect("a payload is JSON"));
-        }
-        Err(error) => assert!(
-            matches!(error, ToolError::ResponseTooLarge { .. } | ToolError::NotAnalysed),
-            "what adds up is answered: {error:?}"
-        ),
-    }
-}
-
 /// All items of the set, page by page. A page that is too large is asked for in the size that its refusal suggests.
-fn pages(found: Result<Retained, ToolError>, page: WritePage, size: u8, budget: ResponseBudget) -> Vec<Value> {
-    let retained = found.expect("so few items make a set");
-    let request = RequestKey::workspace_diagnostics();
+fn pages(tool: Registered, retained: &Retained, size: u8, budget: ResponseBudget) -> Vec<Value> {
+    let request = checks::request();
     let roots = AllowedRoots::resolve_in_style(&[], &InMemory::new(PathStyle::Posix), PathStyle::Posix);
-    let snapshot = SnapshotKey::derive(Tool::DiagnosticsWorkspace, &request, roots.key(), &Epochs::default());
+    let snapshot = SnapshotKey::derive(tool.epochs(), &request, roots.key(), &Epochs::default());
     let mut cursor = Cursor { offset: 0, request: request.clone(), snapshot };
     let mut size = PageSize::clamped(Some(u64::from(size)), &Limits::default());
     let mut items = Vec::new();
     loop {
-        match page(&retained, &cursor, size, budget) {
-            Ok(EncodedPayload { json, items: told }) => {
-                assert!(json.len() + 100 <= CAP, "{} bytes", json.len());
-                let payload: Value = serde_json::from_slice(&json).expect("a payload is JSON");
-                let page = list(&payload, "items");
+        match tool.page(retained, &cursor, size, budget) {
+            Ok(payload) => {
+                assert!(payload.len() + 100 <= CAP, "{} bytes", payload.len());
+                let told = payload.items;
+                let payload: Value = serde_json::from_slice(&payload.joined(&retained.set)).expect("a payload is JSON");
+                let page = checks::items(&payload);
                 assert_eq!(page.len(), told);
                 assert!(page.len() <= size.get());
                 items.extend_from_slice(page);
@@ -202,10 +186,6 @@ fn pages(found: Result<Retained, ToolError>, page: WritePage, size: u8, budget: 
             Err(error) => panic!("{error:?}"),
         }
     }
-}
-
-fn list<'a>(payload: &'a Value, member: &str) -> &'a [Value] {
-    payload[member].as_array().unwrap_or_else(|| panic!("{member} of {payload}"))
 }
 
 fn is_inside(uri: &str) -> bool {

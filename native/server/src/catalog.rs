@@ -4,47 +4,21 @@ use std::fmt::Write as _;
 use std::sync::LazyLock;
 
 use gateway_core::error::ToolError;
-use gateway_core::tools::Tool;
+use gateway_core::tool::{Arguments, Misfit, Registered};
+use gateway_core::tools;
 use jsonschema::error::{TypeKind, ValidationError, ValidationErrorKind};
 use jsonschema::{JsonType, Validator};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 /// Most faults of one call's arguments that are told at once.
 const MAX_FAULTS: usize = 3;
 /// Longest name of an unknown field that is repeated to the caller.
 const MAX_FIELD_NAME: usize = 40;
 
-/// How every schema file begins once it is compacted. `tools/list` leaves it out: clients whose validator only has
-/// draft-07 refuse the whole catalog when they meet it.
-const DIALECT: &str = r#"{"$schema":"https://json-schema.org/draft/2020-12/schema","#;
-
-const DESCRIPTIONS: &str = include_str!("../../../schemas/tools/descriptions.json");
-
-/// The schema files of a tool: input, output.
-const fn files(tool: Tool) -> (&'static str, &'static str) {
-    macro_rules! of {
-        ($name:literal) => {
-            (
-                include_str!(concat!("../../../schemas/tools/", $name, ".json")),
-                include_str!(concat!("../../../schemas/tools/", $name, ".output.json")),
-            )
-        };
-    }
-    match tool {
-        Tool::Definition => of!("vscode.lsp.definition"),
-        Tool::References => of!("vscode.lsp.references"),
-        Tool::Hover => of!("vscode.lsp.hover"),
-        Tool::DocumentSymbols => of!("vscode.lsp.documentSymbols"),
-        Tool::WorkspaceSymbols => of!("vscode.lsp.workspaceSymbols"),
-        Tool::DiagnosticsDocument => of!("vscode.lsp.diagnostics.document"),
-        Tool::DiagnosticsWorkspace => of!("vscode.lsp.diagnostics.workspace"),
-    }
-}
-
-/// The seven tools as clients see them.
+/// The tools as clients see them.
 pub struct Catalog {
     list: Vec<u8>,
-    inputs: Vec<(Tool, Input)>,
+    inputs: Vec<(Registered, Input)>,
 }
 
 struct Input {
@@ -52,22 +26,19 @@ struct Input {
     validator: Validator,
 }
 
-/// The catalog, made from the schema files on first use. They are part of the program, so that they are sound is a
-/// matter of tests; were they not, each call would fail and the server would live on.
+/// The catalog, made from the registry on first use. That the schemas are sound is a matter of tests; were they not, each call
+/// would fail and the server would live on.
 pub fn catalog() -> Result<&'static Catalog, ToolError> {
-    static CATALOG: LazyLock<Option<Catalog>> = LazyLock::new(Catalog::read);
+    static CATALOG: LazyLock<Option<Catalog>> = LazyLock::new(Catalog::new);
     CATALOG.as_ref().ok_or(ToolError::Internal)
 }
 
 impl Catalog {
-    fn read() -> Option<Self> {
-        let descriptions: Map<String, Value> = serde_json::from_str(DESCRIPTIONS).ok()?;
+    fn new() -> Option<Self> {
         let mut list = String::from(r#"{"tools":["#);
         let mut inputs = Vec::new();
-        for tool in Tool::ALL {
-            let (input, output) = files(tool);
-            let schema: Value = serde_json::from_str(input).ok()?;
-            let validator = jsonschema::draft202012::new(&schema).ok()?;
+        for &tool in tools::ALL {
+            let (input, output) = (tool.input_schema(), tool.output_schema());
             if !inputs.is_empty() {
                 list.push(',');
             }
@@ -75,11 +46,13 @@ impl Catalog {
                 list,
                 r#"{{"name":{},"description":{},"inputSchema":{},"outputSchema":{},"annotations":{{"readOnlyHint":true}}}}"#,
                 Value::from(tool.name()),
-                descriptions.get(tool.name()).filter(|text| text.is_string())?,
-                inlined(input)?,
-                inlined(output)?,
+                Value::from(tool.description()),
+                input.as_str(),
+                output.as_str(),
             )
             .ok()?;
+            let schema: Value = serde_json::from_str(input.as_str()).ok()?;
+            let validator = jsonschema::draft202012::new(&schema).ok()?;
             inputs.push((tool, Input { schema, validator }));
         }
         list.push_str("]}");
@@ -91,37 +64,25 @@ impl Catalog {
         &self.list
     }
 
-    /// The arguments of a call, if they fit the tool's schema, with every number that JSON Schema counts as an integer
-    /// written as one (4.0 becomes 4). The error names what is wrong and never repeats a value.
-    pub fn admit(&self, tool: Tool, arguments: Value) -> Result<Value, ToolError> {
-        let Some((_, input)) = self.inputs.iter().find(|(other, _)| *other == tool) else {
-            return Err(ToolError::Internal);
-        };
-        let faults: Vec<String> =
-            input.validator.iter_errors(&arguments).take(MAX_FAULTS).map(|fault| tell(&fault, &input.schema)).collect();
-        if faults.is_empty() {
-            Ok(with_plain_integers(arguments))
-        } else {
-            Err(ToolError::InvalidParams(format!("{}; correct the arguments and call again.", faults.join("; "))))
-        }
+    /// Reads the arguments of a call. The error names what is wrong and never repeats a value.
+    pub fn read(&self, tool: Registered, arguments: &Value) -> Result<Arguments, ToolError> {
+        tool.read(arguments).map_err(|misfit| {
+            let faults = self.faults(tool, arguments);
+            match misfit {
+                _ if !faults.is_empty() => {
+                    ToolError::InvalidParams(format!("{}; correct the arguments and call again.", faults.join("; ")))
+                }
+                Misfit::Refused(error) => error,
+                Misfit::Schema => ToolError::Internal,
+            }
+        })
     }
-}
 
-/// The text of a schema file without whitespace and dialect. It is not parsed and written anew, because that would sort
-/// its properties, and models fill in arguments in the order in which they read them.
-fn inlined(schema: &str) -> Option<String> {
-    let mut text = String::with_capacity(schema.len());
-    let (mut quoted, mut escaped) = (false, false);
-    for character in schema.chars() {
-        if quoted || !character.is_ascii_whitespace() {
-            text.push(character);
-        }
-        if character == '"' && !escaped {
-            quoted = !quoted;
-        }
-        escaped = character == '\\' && !escaped;
+    /// What the tool's schema says is wrong with the arguments.
+    fn faults(&self, tool: Registered, arguments: &Value) -> Vec<String> {
+        let Some((_, input)) = self.inputs.iter().find(|(other, _)| *other == tool) else { return Vec::new() };
+        input.validator.iter_errors(arguments).take(MAX_FAULTS).map(|fault| tell(&fault, &input.schema)).collect()
     }
-    Some(format!("{{{}", text.strip_prefix(DIALECT)?))
 }
 
 /// What is wrong with the arguments, in words made of the schema's own.
@@ -190,22 +151,74 @@ fn type_names(kind: &TypeKind) -> String {
     }
 }
 
-fn with_plain_integers(value: Value) -> Value {
-    match value {
-        Value::Number(number) => match number.as_f64() {
-            Some(whole) if number.is_f64() && whole.fract() == 0.0 && whole >= 0.0 => {
-                #[expect(
-                    clippy::cast_possible_truncation,
-                    clippy::cast_sign_loss,
-                    reason = "a number too large for u64 saturates, and is clamped or refused as any large one"
-                )]
-                let whole = whole as u64;
-                Value::from(whole)
-            }
-            _ => Value::Number(number),
-        },
-        Value::Array(items) => items.into_iter().map(with_plain_integers).collect(),
-        Value::Object(fields) => fields.into_iter().map(|(name, value)| (name, with_plain_integers(value))).collect(),
-        other => other,
+#[cfg(test)]
+mod tests {
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+    use proptest::sample::select;
+
+    use super::*;
+
+    /// JSON texts of which the first ones are what a field may hold.
+    fn mostly(good: &'static [&'static str], bad: &'static [&'static str]) -> impl Strategy<Value = String> {
+        prop_oneof![9 => select(good), 1 => select(bad)].prop_map(str::to_owned)
+    }
+
+    fn coordinate() -> impl Strategy<Value = String> {
+        mostly(
+            &["0", "7", "4.0", "-0.0", "1e1", "2147483647"],
+            &["2147483648", "-1", "1.5", "1e30", "null", "\"1\"", "true", "[1]", "{}"],
+        )
+    }
+
+    fn position() -> impl Strategy<Value = String> {
+        let fields = (coordinate(), coordinate(), select(vec!["", "", "", r#","column":1"#]))
+            .prop_map(|(line, character, further)| format!(r#"{{"line":{line},"character":{character}{further}}}"#));
+        prop_oneof![20 => fields, 1 => Just("[1,2]".to_owned()), 1 => Just("null".to_owned()), 1 => Just(r#"{"line":1}"#.to_owned())]
+    }
+
+    fn uri() -> impl Strategy<Value = String> {
+        prop_oneof![
+            8 => mostly(&["\"file:///a.ts\"", "\"\"", "\"file:///é\""], &["\"\\u00e9\"", "null", "3", "[]"]),
+            1 => select(vec!["e", "é"]).prop_flat_map(|character| {
+                (16_380..16_390_usize).prop_map(move |count| format!("\"{}\"", character.repeat(count)))
+            }),
+        ]
+    }
+
+    /// A tool and arguments: most of its own, now and then one of another tool's.
+    fn call() -> impl Strategy<Value = (Registered, String)> {
+        let values = (
+            uri(),
+            position(),
+            mostly(&["true", "false"], &["null", "\"true\"", "1"]),
+            mostly(&["\"a\"", "\" a\""], &["\"\"", "\" \"", "\"\u{feff}\"", "1", "null"]),
+            mostly(&["1", "100", "50.0", "1e30", "18446744073709551616"], &["0", "-1", "null", "0.5", "\"1\""]),
+            mostly(&["null", "\"abc\"", "\"\""], &["1", "\"a\\nb\"", "[]"]),
+        );
+        (select(tools::ALL), values, vec(0..20_u8, 6)).prop_map(|(tool, values, chances)| {
+            let schema: Value = serde_json::from_str(tool.input_schema().as_str()).unwrap();
+            let (uri, position, include, query, size, cursor) = values;
+            let values = [uri, position, include, query, size, cursor];
+            let names = ["uri", "position", "includeDeclaration", "query", "pageSize", "cursor"];
+            let told = names.into_iter().zip(values).zip(chances).filter(|((name, _), chance)| {
+                if schema["properties"].get(name).is_some() { *chance > 1 } else { *chance == 0 }
+            });
+            let fields: Vec<_> = told.map(|((name, value), _)| format!("\"{name}\":{value}")).collect();
+            (tool, format!("{{{}}}", fields.join(",")))
+        })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(4_000))]
+
+        #[test]
+        fn what_fits_the_schema_of_a_tool_is_read_and_nothing_else((tool, arguments) in call()) {
+            let arguments: Value = serde_json::from_str(&arguments).unwrap();
+            let fits = catalog().unwrap().faults(tool, &arguments).is_empty();
+            let is_read = tool.read(&arguments) != Err(Misfit::Schema);
+            let is_refused = matches!(tool.read(&arguments), Err(Misfit::Refused(_)));
+            prop_assert!(fits == is_read || is_refused, "{tool:?} {arguments}");
+        }
     }
 }

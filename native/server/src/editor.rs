@@ -6,22 +6,9 @@
 use std::future::Future;
 use std::time::Duration;
 
-use gateway_core::diagnostic::RawDiagnostics;
+use gateway_core::ask::{Ask, Raw, Subject};
 use gateway_core::error::ToolError;
-use gateway_core::hover::RawHovers;
-use gateway_core::location::{RawLocations, RawTargets};
 use gateway_core::position::Position;
-use gateway_core::symbol::{RawDocumentSymbols, RawWorkspaceSymbols};
-use gateway_core::tools::Tool;
-
-/// A document as its editor names it, and a position in it.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Place {
-    /// The URI under which the editor knows the document (D31), not necessarily canonical.
-    pub uri: String,
-    /// Where in the document.
-    pub position: Position,
-}
 
 /// What the editor says of a document that it has opened.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,54 +23,7 @@ pub struct OpenDocument {
     /// Whether the language's extension has shown, just now, that it is ready. If not, it may be about to.
     pub ready: bool,
     /// Whether it is in an editor tab, where extensions report on it that report only on what is shown.
-    pub shown: bool,
-}
-
-/// How a document is to be opened.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Opening<'a> {
-    /// The URI under which the editor knows the document.
-    pub uri: &'a str,
-    /// The place that is asked about, if one is.
-    pub position: Option<Position>,
-    /// What is asked about it.
-    pub along: Option<Along>,
-    /// The languages that are known to be ready.
-    pub ready: Vec<String>,
-}
-
-/// A question that goes along where a document is opened, so that both cross at once. It is only answered if the document
-/// has such a place, and its language is known to be ready or shows it just then.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Along {
-    /// As [`Editor::definition`].
-    Definition,
-    /// As [`Editor::hover`].
-    Hover,
-    /// As [`Editor::document_symbols`].
-    DocumentSymbols,
-}
-
-impl Along {
-    /// The tool whose question it is.
-    pub const fn tool(self) -> Tool {
-        match self {
-            Self::Definition => Tool::Definition,
-            Self::Hover => Tool::Hover,
-            Self::DocumentSymbols => Tool::DocumentSymbols,
-        }
-    }
-}
-
-/// The answer to a question that went along.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Found {
-    /// Of [`Along::Definition`].
-    Targets(RawTargets),
-    /// Of [`Along::Hover`].
-    Hovers(RawHovers),
-    /// Of [`Along::DocumentSymbols`].
-    DocumentSymbols(RawDocumentSymbols),
+    pub in_tab: bool,
 }
 
 /// A language, as the editor knows it.
@@ -91,8 +31,8 @@ pub enum Found {
 pub struct Language {
     /// The editor's identifier of it.
     pub id: String,
-    /// Whether its extension tells when it is ready, so that nothing has to be concluded from its answers (D28).
-    pub tells: bool,
+    /// Whether something shows when it is ready, so that nothing has to be concluded from its answers (D28).
+    pub has_readiness_probe: bool,
 }
 
 /// A document that stands for its language.
@@ -142,11 +82,12 @@ impl From<EditorError> for ToolError {
 pub trait Editor: Send + Sync + 'static {
     /// Opens the document at `uri` and keeps it open for a while (D33), so that the questions that follow are fast and
     /// cause no events of their own. It is opened in step with the disk: a text that somebody else has written is taken
-    /// over first. With it may come the answer to the question that went along; without one, that has to be asked.
+    /// over first. `position` is the place that is asked about, if one is.
     fn open(
         &self,
-        opening: Opening<'_>,
-    ) -> impl Future<Output = Result<(OpenDocument, Option<Found>), EditorError>> + Send;
+        uri: &str,
+        position: Option<Position>,
+    ) -> impl Future<Output = Result<OpenDocument, EditorError>> + Send;
 
     /// Resolves once the language of the document at `uri` is ready.
     fn ready(&self, uri: &str) -> impl Future<Output = Result<Readiness, EditorError>> + Send;
@@ -154,37 +95,17 @@ pub trait Editor: Send + Sync + 'static {
     /// A document of each language that questions about the whole workspace have to wait for, each opened as by `open`.
     fn main_documents(&self) -> impl Future<Output = Result<Vec<MainDocument>, EditorError>> + Send;
 
-    /// Where the symbol at `place` is defined.
-    fn definition(&self, place: &Place) -> impl Future<Output = Result<RawTargets, EditorError>> + Send;
-
-    /// Where the symbol at `place` is declared.
-    fn declaration(&self, place: &Place) -> impl Future<Output = Result<RawTargets, EditorError>> + Send;
-
-    /// Every reference to the symbol at `place`, declarations included (D9).
-    fn references(&self, place: &Place) -> impl Future<Output = Result<RawLocations, EditorError>> + Send;
-
-    /// What there is to tell about the symbol at `place`.
-    fn hover(&self, place: &Place) -> impl Future<Output = Result<RawHovers, EditorError>> + Send;
-
-    /// The outline of the document at `uri`.
-    fn document_symbols(&self, uri: &str) -> impl Future<Output = Result<RawDocumentSymbols, EditorError>> + Send;
-
-    /// The symbols of the workspace that match the query; what that means is up to each language.
-    fn workspace_symbols(&self, query: &str) -> impl Future<Output = Result<RawWorkspaceSymbols, EditorError>> + Send;
-
-    /// Every diagnostic that is published, once those are that come of what was written. Language servers have known for
-    /// `known_for` of that. Nothing is analysed for the question.
-    fn diagnostics(
+    /// Asks language servers, by a document's URI under which the editor knows it (D31). The answer has the shape of the
+    /// ask.
+    ///
+    /// References are all references, declarations included (D9). Diagnostics are all that are published, once those are that
+    /// come of what was written, and those of the document that is asked about are settled: they belong to its text as it is
+    /// now, and no more are about to come (D29). Language servers have known for `known_for` of what was written. Nothing is
+    /// analysed for a question about the whole workspace.
+    fn ask(
         &self,
+        ask: Ask,
+        subject: &Subject,
         known_for: Option<Duration>,
-    ) -> impl Future<Output = Result<RawDiagnostics, EditorError>> + Send;
-
-    /// Every diagnostic that is published once those of the document at `uri` are settled: they belong to its text as it
-    /// is now, and no more are about to come (D29), nor any that come of what was written elsewhere. Language servers have
-    /// known for `known_for` of that.
-    fn document_diagnostics(
-        &self,
-        uri: &str,
-        known_for: Option<Duration>,
-    ) -> impl Future<Output = Result<RawDiagnostics, EditorError>> + Send;
+    ) -> impl Future<Output = Result<Raw, EditorError>> + Send;
 }

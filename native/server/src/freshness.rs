@@ -7,7 +7,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::pin::pin;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -16,16 +15,11 @@ use std::time::Duration;
 
 use gateway_core::epochs::Epoch;
 use gateway_core::error::ToolError;
-use gateway_core::roots::Folder;
-use gateway_core::uri::{PathStyle, file_uri};
 use tokio::sync::Notify;
-use tokio::task::{JoinSet, spawn_blocking};
-use tokio::time::{Instant, sleep_until, timeout};
+use tokio::sync::futures::Notified;
+use tokio::task::spawn_blocking;
+use tokio::time::{Instant, timeout};
 
-use crate::asks::Stage;
-use crate::editor::{Editor, EditorError, Opening};
-use crate::gateway::Gateway;
-use crate::question::Question;
 use crate::watch::{Behind, Change, Changed, Changes, Ignore, Kind, Options, Status, Watch};
 use crate::workspace::Workspace;
 
@@ -35,10 +29,6 @@ const MOST_OPENED: usize = 32;
 const MOST_FOLLOWED: usize = 1_024;
 /// How many files are remembered that are in no language.
 const MOST_PLAIN: usize = 256;
-/// Larger files are not opened.
-const LARGEST_OPENED: u64 = 4 << 20;
-/// What no language server reads is in this language.
-const PLAIN: &str = "plaintext";
 
 /// How long the editor may pause while it tells of a change of many files.
 const LONGEST_PAUSE: Duration = Duration::from_millis(300);
@@ -118,17 +108,9 @@ impl Freshness {
         all
     }
 
-    /// Learns of every write that had ended when this was called, if that takes no blocking. Returns the number of the last
-    /// change that language servers have to know of.
-    pub(crate) fn catch_up_at_once(&self, workspace: &Workspace) -> Result<u64, Behind> {
-        for root in self.roots().iter() {
-            self.read(workspace, root, |since| root.watch.catch_up(since))?;
-        }
-        Ok(self.pending().number)
-    }
-
-    /// As [`Freshness::catch_up_at_once`], whatever it takes. What is written on a disk that does not answer, nobody can
-    /// know, so that is left out, unless the question is about a document there, or about the whole workspace (`None`).
+    /// Learns of every write that had ended when this was called. Returns the number of the last change that language servers
+    /// have to know of. What is written on a disk that does not answer, nobody can know, so that is left out, unless the
+    /// question is about a document there, or about the whole workspace (`None`).
     pub(crate) async fn catch_up(
         self: &Arc<Self>,
         workspace: &Arc<Workspace>,
@@ -198,6 +180,28 @@ impl Freshness {
         self.pending().known_since.map(|since| since.elapsed())
     }
 
+    /// What is to be done before a question, and the wait for what the editor tells from now on.
+    pub(crate) fn next(&self) -> (Next, Notified<'_>) {
+        // From before the look on, so that nothing that is told meanwhile is missed.
+        let told = self.told.notified();
+        (self.pending().next(Instant::now()), told)
+    }
+
+    /// The editor has told of these files, given by their real paths.
+    pub(crate) fn told(&self, files: impl Iterator<Item = (PathBuf, Kind)>) {
+        let (mut pending, now) = (self.pending(), Instant::now());
+        for (path, kind) in files {
+            pending.told(&path, kind, now);
+        }
+        drop(pending);
+        self.told.notify_waiters();
+    }
+
+    /// A file that was written, in the change of this number, was opened.
+    pub(crate) fn opened(&self, path: &Path, number: u64, opened: Opened) {
+        self.pending().opened(path, number, opened, Instant::now());
+    }
+
     fn roots(&self) -> Arc<[Arc<Root>]> {
         Arc::clone(&self.roots.lock().unwrap_or_else(PoisonError::into_inner))
     }
@@ -223,95 +227,9 @@ impl Root {
     }
 }
 
-impl<E: Editor> Gateway<E> {
-    /// Waits until the language servers know, as far as can be told, of every write that had ended when this was called.
-    /// Returns the number of the last change that they know of. Nothing is waited for if the question may not be asked.
-    pub(crate) async fn make_known(self: &Arc<Self>, question: &Question, stage: &Stage) -> Result<u64, ToolError> {
-        let freshness = self.freshness();
-        let mut is_admitted = false;
-        loop {
-            let number = freshness.catch_up(self.workspace(), question.uri()).await?;
-            // From before the look on, so that nothing that is told meanwhile is missed.
-            let told = freshness.told.notified();
-            let next = freshness.pending().next(Instant::now());
-            stage.set_catching_up(next != Next::Known);
-            if next == Next::Known {
-                return Ok(number);
-            }
-            if let Some(uri) = question.uri().filter(|_| !is_admitted) {
-                self.admit(uri).await?;
-            }
-            is_admitted = true;
-            match next {
-                Next::Known => {}
-                Next::Open(files) => self.open_written(files).await,
-                Next::Wait(until) => {
-                    tokio::select! {
-                        () = told => {}
-                        () = sleep_until(until) => {}
-                    }
-                }
-            }
-        }
-    }
-
-    /// Takes note of files that have come, changed or gone, as the editor has seen and language servers have been told by now.
-    /// The paths are those by which the editor knows them.
-    pub async fn editor_saw(&self, files: Vec<(PathBuf, Kind)>) {
-        let freshness = self.freshness();
-        // What the editor tells of has happened before: it has to be pending by now, if that can be known.
-        drop(freshness.catch_up(self.workspace(), None).await);
-        let roots = self.workspace().now().roots;
-        let real = |path: PathBuf| {
-            let inside = |folder: Folder<'_>| Some(folder.real.join(path.strip_prefix(folder.known_as).ok()?));
-            roots.folders().find_map(inside).unwrap_or(path)
-        };
-        let mut pending = freshness.pending();
-        let now = Instant::now();
-        for (path, kind) in files {
-            pending.told(&real(path), kind, now);
-        }
-        drop(pending);
-        freshness.told.notify_waiters();
-    }
-
-    /// Opens files that were written in step with the disk.
-    async fn open_written(self: &Arc<Self>, files: Vec<(PathBuf, u64)>) {
-        let mut opening = JoinSet::new();
-        for (path, number) in files {
-            let gateway = Arc::clone(self);
-            opening.spawn(async move {
-                let opened = gateway.open_one(&path).await;
-                gateway.freshness().pending().opened(&path, number, opened, Instant::now());
-            });
-        }
-        opening.join_all().await;
-    }
-
-    async fn open_one(&self, path: &Path) -> Opened {
-        let Some(text) = path.to_str() else { return Opened::NotAtAll };
-        let uri = file_uri(text, PathStyle::NATIVE);
-        // What is gone again, which the watch tells by itself.
-        let Ok((_, document)) = self.admit(&uri).await else { return Opened::NotAtAll };
-        let path = document.real_path.clone();
-        let size = spawn_blocking(move || fs::metadata(path).map_or(0, |found| found.len())).await;
-        if size.is_ok_and(|size| size > LARGEST_OPENED) {
-            return Opened::InVain;
-        }
-        let opening = Opening { uri: &document.editor_uri, position: None, along: None, ready: self.silent().ready() };
-        match self.editor().open(opening).await {
-            Ok((opened, _)) if opened.language.id == PLAIN => Opened::Plain,
-            Ok(_) => Opened::InStep,
-            Err(EditorError::NotFound) if document.real_path.is_file() => Opened::Plain,
-            Err(EditorError::NotFound) => Opened::NotAtAll,
-            Err(EditorError::Unavailable | EditorError::Failed) => Opened::InVain,
-        }
-    }
-}
-
 /// What came of opening a file that was written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Opened {
+pub(crate) enum Opened {
     /// Its text is on the way to whom it concerns.
     InStep,
     /// It is no text, or one that no language server reads.
@@ -324,7 +242,7 @@ enum Opened {
 
 /// What is to be done before a question.
 #[derive(Debug, PartialEq, Eq)]
-enum Next {
+pub(crate) enum Next {
     /// Nothing.
     Known,
     /// Opening these files, each with the number of its change.

@@ -4,21 +4,14 @@ use std::path::PathBuf;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use gateway_core::epochs::Epoch;
-use gateway_core::error::ToolError;
 use gateway_core::limits::Limits;
-use gateway_core::page::EncodedPayload;
-use gateway_core::position::Position;
-use gateway_core::tools::Tool;
-use serde_json::Value;
-use serde_json::value::RawValue;
 
-use crate::activity::{Activity, Unopenable};
+use crate::access::Access;
+use crate::activity::Activity;
+use crate::answers::{Answer, AskKey};
 use crate::asks::Asks;
-use crate::call::{Answer, AskKey};
 use crate::editor::Editor;
 use crate::freshness::Freshness;
-use crate::http::Access;
-use crate::lifecycle::{Calls, HeldPage};
 use crate::readiness::Silent;
 use crate::session::Sessions;
 use crate::watch::{Ignore, Status};
@@ -94,15 +87,26 @@ impl<E: Editor> Gateway<E> {
         self.freshness.status().await
     }
 
-    /// Where the call of this number asked, as the editor knows it. The file is admitted anew, by the roots as they are now
-    /// and the disk as it is: what a client could not ask about, nobody is led to by it.
-    pub async fn place_of_call(&self, number: u64) -> Result<(String, Option<Position>), Unopenable> {
-        let (uri, position) = self.activity.document_of(number)?;
-        match self.admit(&uri).await {
-            Ok((_, document)) => Ok((document.editor_uri, position)),
-            Err(ToolError::UriUnresolvable | ToolError::DocumentNotFound) => Err(Unopenable::Gone),
-            Err(_) => Err(Unopenable::Refused),
-        }
+    /// The version of the product.
+    pub(crate) fn version(&self) -> &str {
+        &self.version
+    }
+
+    pub(crate) fn access(&self) -> Arc<Access> {
+        self.in_force().access
+    }
+
+    pub(crate) fn limits(&self) -> Limits {
+        self.in_force().limits
+    }
+
+    pub(crate) fn sessions(&self) -> &Sessions {
+        &self.sessions
+    }
+
+    /// What clients did lately.
+    pub fn activity(&self) -> &Activity {
+        &self.activity
     }
 
     pub(crate) fn editor(&self) -> &E {
@@ -127,40 +131,5 @@ impl<E: Editor> Gateway<E> {
 
     fn in_force(&self) -> InForce {
         self.in_force.read().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-}
-
-impl<E: Editor> Calls for Gateway<E> {
-    fn version(&self) -> &str {
-        &self.version
-    }
-
-    fn access(&self) -> Arc<Access> {
-        self.in_force().access
-    }
-
-    fn sessions(&self) -> &Sessions {
-        &self.sessions
-    }
-
-    fn activity(&self) -> &Activity {
-        &self.activity
-    }
-
-    fn limits(&self) -> Limits {
-        self.in_force().limits
-    }
-
-    async fn call(
-        self: &Arc<Self>,
-        tool: Tool,
-        arguments: Value,
-        envelope_bytes: usize,
-    ) -> Result<EncodedPayload, ToolError> {
-        self.answer(tool, arguments, envelope_bytes).await
-    }
-
-    fn call_at_once(&self, tool: Tool, arguments: &RawValue, envelope_bytes: usize) -> Option<HeldPage> {
-        self.answer_at_once(tool, arguments, envelope_bytes)
     }
 }

@@ -4,7 +4,6 @@
 //! So whoever is turned away learns nothing that a later check would have told.
 
 use std::error::Error;
-use std::fmt;
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,10 +21,11 @@ use hyper::{Method, Request, Response, StatusCode};
 use subtle::{Choice, ConstantTimeEq};
 use tokio::time::timeout;
 
+use crate::access::Access;
 use crate::body::Pieces;
 use crate::lifecycle::{Calls, Crowd, Lifecycle, TooMany};
 use crate::places::Place;
-use crate::rpc::{self, Message, PlainCall};
+use crate::rpc::{self, Message};
 use crate::session::{LastSession, Revision, SessionId, Sessions};
 
 const PATH: &str = "/mcp";
@@ -45,26 +45,10 @@ const DISCARD_TIMEOUT: Duration = Duration::from_secs(1);
 /// When to call again after too many calls: those under way end within their time limit, most of them much sooner.
 const RETRY_AFTER_SECONDS: &str = "1";
 
-/// Who may come in. `Debug` tells no token.
-#[derive(Default)]
-pub struct Access {
-    /// The bearer tokens that are valid now (D47).
-    pub tokens: Vec<String>,
-    /// The origins that a request may name, each exactly as a browser sends it (D50).
-    pub allowed_origins: Vec<String>,
-    /// Whether a client that asks for [`Revision::Fallback`] gets a session of it.
-    pub fallback: bool,
-}
-
-impl fmt::Debug for Access {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter
-            .debug_struct("Access")
-            .field("tokens", &self.tokens.len())
-            .field("allowed_origins", &self.allowed_origins)
-            .field("fallback", &self.fallback)
-            .finish()
-    }
+/// What the endpoint needs of the gateway behind it.
+pub trait Guarded: Calls {
+    /// Who may come in, now.
+    fn access(&self) -> Arc<Access>;
 }
 
 /// An answer.
@@ -84,7 +68,7 @@ impl<G> Clone for Endpoint<G> {
     }
 }
 
-impl<G: Calls> Endpoint<G> {
+impl<G: Guarded> Endpoint<G> {
     /// The endpoint in front of `gateway`.
     pub fn new(gateway: Arc<G>) -> Self {
         Self(Arc::new(Lifecycle::new(gateway)))
@@ -122,7 +106,7 @@ impl Connection {
     }
 }
 
-async fn receive<G: Calls, B: RequestBody>(
+async fn receive<G: Guarded, B: RequestBody>(
     lifecycle: &Lifecycle<G>,
     connection: &Connection,
     head: &Parts,
@@ -145,11 +129,6 @@ async fn receive<G: Calls, B: RequestBody>(
     admit_media_types(&head.headers)?;
     let bytes = read(body).await?;
     let _answering = connection.place.as_ref().map(Place::answering);
-    if let Some(call) = PlainCall::read(&bytes)
-        && let Some(body) = lifecycle.receive_at_once(session()?, &call)
-    {
-        return Ok(json(StatusCode::OK, body));
-    }
     let message = match Message::read(&bytes) {
         Ok(message) => message,
         Err(fault) => {

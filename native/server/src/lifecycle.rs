@@ -1,25 +1,22 @@
 //! The methods of MCP and the life of a session (D40 to D42, D46).
 
 use std::future::Future;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use gateway_core::error::ToolError;
 use gateway_core::limits::Limits;
-use gateway_core::page::{EncodedPayload, PageParts};
-use gateway_core::snapshots::Retained;
-use gateway_core::tools::Tool;
-use serde_json::value::RawValue;
+use gateway_core::tool::{Arguments, Registered};
+use gateway_core::tools;
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 
 use crate::activity::{About, Activity, Ended};
+use crate::answers::Answered;
 use crate::body::Pieces;
 use crate::catalog::catalog;
-use crate::http::Access;
-use crate::rpc::{self, Envelope, Fault, Id, Message, PlainCall};
+use crate::rpc::{self, Envelope, Fault, Id, Message};
 use crate::session::{Revision, SessionId, Sessions};
 
 /// How many calls may be under way. It is less than the number of connections, so that whoever calls then is told so.
@@ -40,9 +37,6 @@ pub trait Calls: Send + Sync + 'static {
     /// The version of the product, for `serverInfo`.
     fn version(&self) -> &str;
 
-    /// Who may come in, now.
-    fn access(&self) -> Arc<Access>;
-
     /// The sessions of this workspace.
     fn sessions(&self) -> &Sessions;
 
@@ -52,31 +46,14 @@ pub trait Calls: Send + Sync + 'static {
     /// The caps in force, now.
     fn limits(&self) -> Limits;
 
-    /// Answers one call by its encoded `structuredContent`. `arguments` fit the tool's input schema; `envelope_bytes`
-    /// is what the response body holds besides the answer. The future runs in a task of its own: it may panic, and it
-    /// is dropped when the client cancels the call or goes away.
+    /// Answers one call. `envelope_bytes` is what the response body holds besides the payload. The future runs in a task of
+    /// its own: it may panic, and it is dropped when the client cancels the call or goes away.
     fn call(
         self: &Arc<Self>,
-        tool: Tool,
-        arguments: Value,
+        tool: Registered,
+        arguments: Arguments,
         envelope_bytes: usize,
-    ) -> impl Future<Output = Result<EncodedPayload, ToolError>> + Send;
-
-    /// Answers a call that takes nothing but looking up what is held, without waiting for anything: as
-    /// [`Calls::call`] would, or not at all. The `arguments` are not checked yet, and hold no array.
-    fn call_at_once(&self, _tool: Tool, _arguments: &RawValue, _envelope_bytes: usize) -> Option<HeldPage> {
-        None
-    }
-}
-
-/// A page of a set that is held: how the payload begins and ends, and the items.
-pub struct HeldPage {
-    /// The page, less its items.
-    pub parts: PageParts,
-    /// What holds the items.
-    pub retained: Arc<Retained>,
-    /// What was asked about.
-    pub about: About,
+    ) -> impl Future<Output = Result<Answered, ToolError>> + Send;
 }
 
 /// The messages of all sessions, on their way to one gateway.
@@ -133,26 +110,8 @@ impl<G: Calls> Lifecycle<G> {
         (Some(session), rpc::success(id, result.to_string().as_bytes()))
     }
 
-    /// Answers a call inside a session, if that takes no waiting and meets no error.
-    pub(crate) fn receive_at_once(&self, session: SessionId, call: &PlainCall<'_>) -> Option<Pieces> {
-        let tool = Tool::from_name(call.name)?;
-        // Its answers are not only looked up and sent, but written twice.
-        if session.revision() == Revision::Fallback || !self.gateway.sessions().is_initialized(session) {
-            return None;
-        }
-        let begun = Instant::now();
-        let envelope = Envelope::of_tool(&call.id);
-        let answer = || self.gateway.call_at_once(tool, call.arguments, envelope.bytes());
-        // A panic must not cost the connection. The call then goes the way of all others.
-        let HeldPage { parts, retained, about } = catch_unwind(AssertUnwindSafe(answer)).ok()??;
-        let items = parts.count;
-        let body = envelope.around_page(parts, retained);
-        self.note(session, Ended { tool, about, outcome: Ok(items), bytes: body.len(), duration: begun.elapsed() });
-        Some(body)
-    }
-
     /// Takes a message inside a session; the answer, if it wants one.
-    pub(crate) async fn receive(&self, session: SessionId, message: Message) -> Result<Option<Vec<u8>>, TooMany> {
+    pub(crate) async fn receive(&self, session: SessionId, message: Message) -> Result<Option<Pieces>, TooMany> {
         match message {
             Message::Request { id, method, params } => {
                 // Counted before anything is looked at, so that whoever sends more than is served costs little.
@@ -162,7 +121,7 @@ impl<G: Calls> Lifecycle<G> {
                     TooMany { of, body: rpc::failure(Some(&id), &ToolError::Busy.into()) }
                 })?;
                 let answer = self.answer(session, &id, &method, params, run.as_ref()).await;
-                Ok(Some(answer.unwrap_or_else(|fault| rpc::failure(Some(&id), &fault))))
+                Ok(Some(answer.unwrap_or_else(|fault| rpc::failure(Some(&id), &fault).into())))
             }
             Message::Notification { method, params } => {
                 self.notice(session, &method, params);
@@ -179,9 +138,9 @@ impl<G: Calls> Lifecycle<G> {
         method: &str,
         params: Map<String, Value>,
         run: Option<&RunGuard<'_>>,
-    ) -> Result<Vec<u8>, Fault> {
+    ) -> Result<Pieces, Fault> {
         if method == "ping" {
-            return Ok(rpc::success(id, b"{}"));
+            return Ok(rpc::success(id, b"{}").into());
         }
         if !self.gateway.sessions().is_initialized_soon(session).await {
             return Err(Fault::InvalidRequest(
@@ -189,7 +148,7 @@ impl<G: Calls> Lifecycle<G> {
             ));
         }
         match (method, run) {
-            ("tools/list", _) => list(id, &params),
+            ("tools/list", _) => list(id, &params).map(Pieces::from),
             ("tools/call", Some(run)) => self.call(run, id, params).await,
             _ => Err(Fault::MethodNotFound),
         }
@@ -208,12 +167,13 @@ impl<G: Calls> Lifecycle<G> {
         }
     }
 
-    async fn call(&self, run: &RunGuard<'_>, id: &Id, mut params: Map<String, Value>) -> Result<Vec<u8>, Fault> {
+    async fn call(&self, run: &RunGuard<'_>, id: &Id, mut params: Map<String, Value>) -> Result<Pieces, Fault> {
         let name = params.get("name").and_then(Value::as_str).ok_or_else(|| {
             ToolError::InvalidParams("`name` is required and must be a string: the name of a tool.".to_owned())
         })?;
-        let tool = Tool::from_name(name).ok_or_else(|| {
-            let names = Tool::ALL.map(Tool::name).join(", ");
+        let tool = tools::named(name).ok_or_else(|| {
+            let names: Vec<_> = tools::ALL.iter().map(|tool| tool.name()).collect();
+            let names = names.join(", ");
             ToolError::InvalidParams(format!("There is no tool of this name; the tools are {names}."))
         })?;
         let arguments = params.remove("arguments").unwrap_or_else(|| json!({}));
@@ -224,7 +184,7 @@ impl<G: Calls> Lifecycle<G> {
 
         let gateway = Arc::clone(&self.gateway);
         let call = AbortOnDropHandle::new(tokio::spawn(async move {
-            let arguments = catalog()?.admit(tool, arguments)?;
+            let arguments = catalog()?.read(tool, &arguments)?;
             gateway.call(tool, arguments, envelope_bytes).await
         }));
         let answer = tokio::select! {
@@ -235,9 +195,9 @@ impl<G: Calls> Lifecycle<G> {
                 Err(ToolError::Internal)
             }),
         };
-        let body = answer.and_then(|payload| {
-            let EncodedPayload { json, items } = payload;
-            let response_bytes = envelope_bytes + json.len();
+        let body = answer.and_then(|answered| {
+            let items = answered.payload.items;
+            let response_bytes = envelope_bytes + answered.payload.len();
             let max_response_bytes = self.gateway.limits().max_response_bytes();
             if response_bytes > max_response_bytes {
                 return Err(ToolError::ResponseTooLarge {
@@ -247,8 +207,8 @@ impl<G: Calls> Lifecycle<G> {
                 });
             }
             let body = match run.run.session.revision() {
-                Revision::Current => envelope.around(&json),
-                Revision::Fallback => envelope.around_twice(&json),
+                Revision::Current => envelope.around_answer(answered),
+                Revision::Fallback => envelope.around_twice(&answered).into(),
             };
             Ok((body, items))
         });

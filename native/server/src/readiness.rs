@@ -2,32 +2,20 @@
 //! that does not change for a while, so an answer is whole only once its language has shown that it is ready.
 
 use std::collections::HashMap;
-use std::future::Future;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use gateway_core::ask::Raw;
 use gateway_core::belief::Belief;
 use gateway_core::epochs::Epochs;
-use gateway_core::error::ToolError;
-use gateway_core::hover::RawHovers;
-use gateway_core::location::{RawLocations, RawTargets};
-use gateway_core::symbol::RawDocumentSymbols;
-use tokio::time::{Instant, sleep};
+use gateway_core::tool::{Question, Registered};
+use tokio::time::Instant;
 
-use crate::asks::Stage;
-use crate::call::Opened;
-use crate::editor::{Editor, EditorError, Language, Readiness};
-use crate::gateway::Gateway;
-use crate::question::Question;
 use crate::workspace::Moment;
 
 /// How long a language without a sign may take to start: until then, that it finds nothing at all is not believed.
 const TIME_TO_START: Duration = Duration::from_secs(60);
-
-/// The pauses between answers that are not believed yet.
-const FIRST_PAUSE: Duration = Duration::from_millis(100);
-const LONGEST_PAUSE: Duration = Duration::from_millis(500);
 
 /// How many answers are remembered of each language.
 const MOST_SEEN: usize = 64;
@@ -75,34 +63,36 @@ struct Seen {
 
 impl Silent {
     /// Whether the language has shown by its answers that it is ready.
-    fn is_ready(&self, language: &str) -> bool {
+    pub(crate) fn is_ready(&self, language: &str) -> bool {
         self.languages().get(language).is_some_and(|known| known.state == State::Ready)
     }
 
-    /// The languages that have shown by their answers that they are ready.
-    pub(crate) fn ready(&self) -> Vec<String> {
-        let languages = self.languages();
-        languages.iter().filter(|(_, known)| known.state == State::Ready).map(|(id, _)| id.clone()).collect()
-    }
-
     /// Forgets what was concluded about a language: it has begun to give signs.
-    fn forget(&self, language: &str) {
+    pub(crate) fn forget(&self, language: &str) {
         self.languages().remove(language);
     }
 
     /// Whether the language has not answered anything yet, and has had no time to.
-    fn may_be_starting(&self, language: &str) -> bool {
+    pub(crate) fn may_be_starting(&self, language: &str) -> bool {
         self.with(language, |known| known.seen.is_empty() && known.may_be_loading(Instant::now()))
     }
 
-    /// How far an answer that was asked for at this moment can be believed; `None` if it has to be asked for again.
-    fn weigh<T: Findings>(&self, language: &str, question: &Question, moment: &Moment, answer: &T) -> Option<Belief> {
-        let epochs = moment.epochs.that_concern_an_ask(question.tool());
+    /// How far answers that were asked for at this moment can be believed; `None` if they have to be asked for again.
+    pub(crate) fn weigh(
+        &self,
+        language: &str,
+        tool: Registered,
+        question: &Question,
+        moment: &Moment,
+        answers: &[Raw],
+    ) -> Option<Belief> {
+        let asked = hash_of(&(tool, question));
+        let epochs = moment.epochs.that_outdate_a_question(tool.epochs());
         self.with(language, |known| {
-            if answer.is_empty() {
-                known.saw_nothing(hash_of(question), epochs)
+            if answers.first().is_none_or(Raw::is_empty) {
+                known.saw_nothing(asked, epochs)
             } else {
-                known.saw(hash_of(question), hash_of(answer), epochs, longest_pause(language));
+                known.saw(asked, hash_of(answers), epochs, longest_pause(language));
                 Some(known.belief())
             }
         })
@@ -153,137 +143,8 @@ impl Known {
     }
 }
 
-fn hash_of(value: &impl Hash) -> u64 {
+fn hash_of(value: &(impl Hash + ?Sized)) -> u64 {
     let mut hasher = DefaultHasher::new();
     value.hash(&mut hasher);
     hasher.finish()
-}
-
-/// An answer that can be believed, and of when it is.
-pub(crate) struct Believed<T> {
-    pub(crate) moment: Moment,
-    pub(crate) answer: T,
-    pub(crate) belief: Belief,
-}
-
-/// An answer of which it can be told whether anything was found.
-pub(crate) trait Findings: Hash {
-    /// Whether nothing was found.
-    fn is_empty(&self) -> bool;
-}
-
-impl Findings for RawTargets {
-    fn is_empty(&self) -> bool {
-        self.items.is_empty()
-    }
-}
-
-impl Findings for RawHovers {
-    fn is_empty(&self) -> bool {
-        self.items.is_empty()
-    }
-}
-
-impl Findings for RawDocumentSymbols {
-    fn is_empty(&self) -> bool {
-        self.items.is_empty()
-    }
-}
-
-/// References with the definitions and declarations that are not wanted among them.
-impl Findings for (RawLocations, Vec<RawTargets>) {
-    fn is_empty(&self) -> bool {
-        self.0.items.is_empty()
-    }
-}
-
-impl<E: Editor> Gateway<E> {
-    /// Asks about a document until the answer can be believed, with or without a remark. `found` is one that may be, if
-    /// there is one already.
-    ///
-    /// Where something tells when the language is ready, that is waited for, each time, since it may have started anew;
-    /// nearly always it was told when the document was opened. Any other language is asked at once, and its answers count
-    /// for no more than they have shown it to be worth.
-    pub(crate) async fn believed<T, F>(
-        &self,
-        opened: &Opened,
-        question: &Question,
-        found: Option<T>,
-        stage: &Stage,
-        ask: impl Fn() -> F,
-    ) -> Result<Believed<T>, ToolError>
-    where
-        T: Findings,
-        F: Future<Output = Result<T, EditorError>>,
-    {
-        let Opened { document, language, .. } = opened;
-        if language.tells {
-            self.silent().forget(&language.id);
-            if let Some(answer) = found {
-                return Ok(Believed { moment: opened.moment.clone(), answer, belief: Belief::Confirmed });
-            }
-            let belief =
-                if opened.ready { Belief::Confirmed } else { self.await_ready(&document.editor_uri, stage).await? };
-            let moment = self.moment_for(opened);
-            return Ok(Believed { moment, answer: ask().await?, belief });
-        }
-        let mut next = found.map(|answer| (opened.moment.clone(), Ok(answer)));
-        let mut pause = FIRST_PAUSE;
-        loop {
-            let (moment, answer) = match next.take() {
-                Some(next) => next,
-                None => (self.moment_for(opened), ask().await),
-            };
-            match answer {
-                Ok(answer) => {
-                    if let Some(belief) = self.silent().weigh(&language.id, question, &moment, &answer) {
-                        return Ok(Believed { moment, answer, belief });
-                    }
-                }
-                Err(EditorError::Failed) if self.silent().may_be_starting(&language.id) => {}
-                Err(error) => return Err(error.into()),
-            }
-            stage.set_warming_up(true);
-            sleep(pause).await;
-            pause = LONGEST_PAUSE.min(pause * 2);
-        }
-    }
-
-    /// Waits until the languages of the whole workspace are ready.
-    pub(crate) async fn await_workspace_ready(&self, stage: &Stage) -> Result<Belief, ToolError> {
-        let documents = self.editor().main_documents().await?;
-        // Where no language is in use, nobody is there to find anything.
-        let mut belief = if documents.is_empty() { Belief::Unconfirmed } else { Belief::Confirmed };
-        for document in &documents {
-            // One after the other takes no longer than all at once: each runs whether or not it is waited for.
-            if !self.is_known_ready(&document.language) {
-                let shown = self.await_ready(&document.uri, stage).await?;
-                belief = belief.and(if document.language.tells { shown } else { Belief::Unconfirmed });
-            }
-        }
-        Ok(belief)
-    }
-
-    /// Waits until the language of the document is ready, or has had its time.
-    pub(crate) async fn await_ready(&self, uri: &str, stage: &Stage) -> Result<Belief, ToolError> {
-        stage.set_warming_up(true);
-        let readiness = self.editor().ready(uri).await?;
-        stage.set_warming_up(false);
-        Ok(match readiness {
-            Readiness::Shown => Belief::Confirmed,
-            Readiness::Assumed => Belief::Unconfirmed,
-        })
-    }
-
-    /// The workspace as it is now, for an ask about an open document; if the roots have moved since that was admitted, as
-    /// it was then, so that the answer is not taken for one of now.
-    pub(crate) fn moment_for(&self, opened: &Opened) -> Moment {
-        let now = self.workspace().now();
-        if now.epochs.roots == opened.moment.epochs.roots { now } else { opened.moment.clone() }
-    }
-
-    /// Whether it is known already, without waiting, that the language is ready.
-    pub(crate) fn is_known_ready(&self, language: &Language) -> bool {
-        !language.tells && self.silent().is_ready(&language.id)
-    }
 }

@@ -1,15 +1,13 @@
 //! JSON-RPC 2.0: reading one message, writing one answer. The numbers of JSON-RPC errors appear here and nowhere else.
 
-use std::sync::Arc;
-
 use gateway_core::error::{ErrorCode, ToolError};
-use gateway_core::page::PageParts;
-use gateway_core::snapshots::Retained;
-use serde::{Deserialize, Serialize};
-use serde_json::value::RawValue;
+use gateway_core::page::Payload;
+use hyper::body::Bytes;
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use crate::body::{Pieces, held};
+use crate::answers::Answered;
+use crate::body::{Pieces, held as held_bytes};
 
 /// Longest string that is accepted as the id of a request, in bytes of UTF-8 (D46).
 const MAX_ID_BYTES: usize = 1_024;
@@ -98,50 +96,6 @@ impl Message {
             Some(id) => Self::Request { id, method, params },
             None => Self::Notification { method, params },
         })
-    }
-}
-
-/// A `tools/call` as nearly all clients write it, read without a tree of values. Whatever is out of the ordinary is none:
-/// [`Message::read`] reads everything, and what is read here it would read as the same.
-pub(crate) struct PlainCall<'a> {
-    /// What the answer is to be marked with.
-    pub(crate) id: Id,
-    /// The tool's name.
-    pub(crate) name: &'a str,
-    /// The tool's arguments. They are only known to be JSON in form, and hold no array.
-    pub(crate) arguments: &'a RawValue,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct PlainMessage<'a> {
-    jsonrpc: &'a str,
-    id: Value,
-    method: &'a str,
-    #[serde(borrow)]
-    params: PlainParams<'a>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct PlainParams<'a> {
-    name: &'a str,
-    #[serde(borrow)]
-    arguments: &'a RawValue,
-}
-
-impl<'a> PlainCall<'a> {
-    /// The call that a request body is, if it is one and plain.
-    pub(crate) fn read(body: &'a [u8]) -> Option<Self> {
-        // No tool takes an array, and a list of its fields would pass for an object.
-        if body.contains(&b'[') {
-            return None;
-        }
-        let PlainMessage { jsonrpc, id, method, params } = serde_json::from_slice(body).ok()?;
-        if (jsonrpc, method) != ("2.0", "tools/call") {
-            return None;
-        }
-        Some(Self { id: Id::read(id).ok()?, name: params.name, arguments: params.arguments })
     }
 }
 
@@ -246,23 +200,25 @@ impl Envelope {
         self.before.len() + self.after.len()
     }
 
-    /// The whole body with a page, whose items stay where they are held.
-    pub(crate) fn around_page(self, parts: PageParts, retained: Arc<Retained>) -> Pieces {
-        let PageParts { before, items, after, .. } = parts;
-        let (before, after) = (self.before + before, after + self.after);
-        Pieces::around(before.into_bytes(), held(retained, items), after.into_bytes())
+    /// The whole body. The items of a page stay where they are held.
+    pub(crate) fn around_answer(self, answered: Answered) -> Pieces {
+        let Answered { payload: Payload { before, held, after, .. }, retained } = answered;
+        let before = [self.before.into_bytes(), before].concat();
+        let after = [&after, self.after.as_bytes()].concat();
+        Pieces::around(before, retained.map_or_else(Bytes::new, |retained| held_bytes(retained, held)), after)
     }
 
     /// The whole body of what a tool answered, with the payload once more as a text in `content`: clients of the revision
     /// before may look nowhere else.
-    pub(crate) fn around_twice(&self, payload: &[u8]) -> Vec<u8> {
-        let content = json!([{ "type": "text", "text": String::from_utf8_lossy(payload) }]);
+    pub(crate) fn around_twice(&self, answered: &Answered) -> Vec<u8> {
+        let payload = answered.json();
+        let content = json!([{ "type": "text", "text": String::from_utf8_lossy(&payload) }]);
         let after = format!(r#","content":{content}}}}}"#);
-        [self.before.as_bytes(), payload, after.as_bytes()].concat()
+        [self.before.as_bytes(), &payload, after.as_bytes()].concat()
     }
 
     /// The whole body.
-    pub(crate) fn around(&self, payload: &[u8]) -> Vec<u8> {
+    fn around(&self, payload: &[u8]) -> Vec<u8> {
         let mut body = Vec::with_capacity(self.bytes() + payload.len());
         body.extend_from_slice(self.before.as_bytes());
         body.extend_from_slice(payload);

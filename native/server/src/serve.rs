@@ -18,8 +18,7 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
-use crate::http::{Connection, Endpoint};
-use crate::lifecycle::Calls;
+use crate::http::{Connection, Endpoint, Guarded};
 use crate::places::{End, Place, Places};
 
 /// How many connections may be open. The next one takes the place of the one that has waited longest for its client.
@@ -93,7 +92,7 @@ fn listen(port: u16) -> io::Result<TcpListener> {
 
 /// Serves until `shutdown`. Then no new connection is taken, the calls under way get a moment to end, and what is left
 /// is dropped.
-pub async fn serve<G: Calls>(listener: Loopback, gateway: Arc<G>, shutdown: CancellationToken) {
+pub async fn serve<G: Guarded>(listener: Loopback, gateway: Arc<G>, shutdown: CancellationToken) {
     let endpoint = Endpoint::new(gateway);
     let places = Arc::new(Places::new(MAX_CONNECTIONS));
     let mut connections = JoinSet::new();
@@ -143,7 +142,7 @@ pub async fn serve<G: Calls>(listener: Loopback, gateway: Arc<G>, shutdown: Canc
 }
 
 /// Answers the requests of one connection until it ends, or until `shutdown` and the end of the request under way.
-pub async fn converse<G: Calls, S>(stream: S, endpoint: Endpoint<G>, shutdown: CancellationToken)
+pub async fn converse<G: Guarded, S>(stream: S, endpoint: Endpoint<G>, shutdown: CancellationToken)
 where
     S: AsyncRead + AsyncWrite + Unpin,
 {
@@ -155,7 +154,7 @@ where
 }
 
 /// As [`converse`], in a place that is told what the connection does, until there is a reason to end.
-async fn converse_in<G: Calls, S>(
+async fn converse_in<G: Guarded, S>(
     stream: S,
     endpoint: Endpoint<G>,
     place: Option<Place>,

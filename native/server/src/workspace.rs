@@ -6,13 +6,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use gateway_core::cursor::Cursor;
-use gateway_core::epochs::{Epoch, EpochHistory, Epochs, Remembered};
+use gateway_core::epochs::{Epoch, Epochs, Relevant};
 use gateway_core::error::ToolError;
+use gateway_core::history::{EpochHistory, Remembered};
 use gateway_core::keys::{RequestKey, SnapshotKey};
-use gateway_core::position::Position;
-use gateway_core::roots::{AllowedRoots, Document, RealPaths as _};
-use gateway_core::snapshots::{Origin, Retained, Snapshots};
-use gateway_core::tools::{Tool, references};
+use gateway_core::roots::{AllowedRoots, Document};
+use gateway_core::snapshots::{Retained, Snapshots};
 
 use crate::disk::{AtOnce, Disk};
 use crate::looks::{Looks, Turn};
@@ -29,14 +28,6 @@ pub(crate) struct Moment {
     pub(crate) epochs: Epochs,
     /// The roots on disks that do not answer, by all their names. They are not in force.
     pub(crate) silent: Arc<[PathBuf]>,
-}
-
-/// What a question for references asks.
-#[derive(Debug)]
-pub(crate) struct Asked {
-    pub(crate) document: Document,
-    pub(crate) position: Position,
-    pub(crate) include_declaration: bool,
 }
 
 /// Current epochs, allowed roots and retained snapshots.
@@ -139,39 +130,6 @@ impl Workspace {
         (now.roots.are_all_in_place(&disk) && disk.is_decided()).then_some((now, document))
     }
 
-    /// The retained set that a question for references pages through, with its cursor, if the question is spelled as the set
-    /// is known, the system can tell as in [`Self::admit_at_once`], and all is as it was. It is told by comparing what the
-    /// keys are made of, and not by making them again.
-    pub(crate) fn resume_at_once(&self, input: &references::Input) -> Option<(Cursor, Arc<Retained>)> {
-        let references::Input { uri, position, include_declaration, cursor, .. } = input;
-        let mut found = None;
-        let cursor = Cursor::decode_for(cursor.as_deref()?, |snapshot| {
-            let state = self.state();
-            let origin = state.snapshots.origin(snapshot).filter(|origin| {
-                origin.document.uri.as_str() == uri
-                    && origin.position == *position
-                    && origin.include_declaration == *include_declaration
-            })?;
-            found = Some((Arc::clone(origin), Arc::clone(&state.configured)));
-            Some(origin.request.clone())
-        });
-        let (cursor, (origin, configured)) = (cursor.ok()?, found?);
-        let (path, disk) = (&origin.document.real_path, AtOnce::default());
-        let is_there = disk.real_path(path).is_ok_and(|real| real == *path) && disk.is_file(path);
-        if !(is_there && configured.are_all_in_place(&disk) && disk.is_decided()) {
-            return None;
-        }
-        let now = self.started.elapsed();
-        let mut state = self.state();
-        let all_in_force = Arc::ptr_eq(&state.configured, &configured)
-            && (Arc::ptr_eq(&configured, &state.now.roots) || configured == state.now.roots);
-        if !(all_in_force && state.now.epochs.are_those_of(&origin.epochs, Tool::References)) {
-            return None;
-        }
-        let retained = state.snapshots.get(&cursor.snapshot, now)?;
-        Some((cursor, retained))
-    }
-
     /// Looks whether the roots are still where they were when they were configured, and returns the workspace as it is
     /// now. A root on a disk that does not answer is not in force until it does.
     pub(crate) async fn look_at_roots(&self) -> Moment {
@@ -201,16 +159,16 @@ impl Workspace {
     /// The retained set that a cursor pages through, with the cursor (contract section 3.6).
     pub(crate) fn resume(
         &self,
-        tool: Tool,
+        relevant: Relevant,
         request: &RequestKey,
         cursor: &str,
     ) -> Result<(Cursor, Arc<Retained>), ToolError> {
         let cursor = Cursor::decode(cursor, request)?;
         let now = self.started.elapsed();
         let mut state = self.state();
-        let current = state.now.snapshot_key(tool, request);
+        let current = state.now.snapshot_key(relevant, request);
         if cursor.snapshot != current {
-            let changed = state.history.changed_since(&cursor.snapshot, &state.now.epochs, tool);
+            let changed = state.history.changed_since(&cursor.snapshot, &state.now.epochs);
             return Err(ToolError::CursorStale { changed });
         }
         let retained = state.snapshots.get(&current, now).ok_or(ToolError::CursorExpired)?;
@@ -222,12 +180,11 @@ impl Workspace {
     ///
     /// If the same state has already had another answer, the language server has changed its mind: textEpoch moves on, or
     /// diagnosticsEpoch for diagnostics, so that cursors of the old set are stale (D24). If the workspace has moved on
-    /// since, nothing is retained, and the first cursor will be stale (D23). `asked` is what a question for references asked.
+    /// since, nothing is retained, and the first cursor will be stale (D23).
     pub(crate) fn retain(
         &self,
-        tool: Tool,
+        relevant: Relevant,
         request: &RequestKey,
-        asked: Option<Asked>,
         moment: &Moment,
         found: Result<Arc<Retained>, ToolError>,
     ) -> Result<(SnapshotKey, Arc<Retained>), ToolError> {
@@ -235,22 +192,19 @@ impl Workspace {
         let now = self.started.elapsed();
         let mut state = self.state();
         let mut epochs = moment.epochs;
-        let mut key = moment.snapshot_key(tool, request);
-        let is_current = key == state.now.snapshot_key(tool, request);
+        let mut key = moment.snapshot_key(relevant, request);
+        let is_current = key == state.now.snapshot_key(relevant, request);
         if let Some(epoch) = state.history.contradicted(&key, fingerprint, &state.now.epochs) {
             state.now.epochs.bump(epoch);
             if is_current {
                 epochs = state.now.epochs;
-                key = state.now.snapshot_key(tool, request);
+                key = state.now.snapshot_key(relevant, request);
             }
         }
-        state.history.remember(key.clone(), Remembered { tool, epochs, fingerprint });
+        state.history.remember(key.clone(), Remembered { relevant, epochs, fingerprint });
         let retained = found?;
         if is_current {
-            let origin = asked.map(|Asked { document, position, include_declaration }| {
-                Arc::new(Origin { request: request.clone(), document, position, include_declaration, epochs })
-            });
-            state.snapshots.retain_from(key.clone(), origin, Arc::clone(&retained), now)?;
+            state.snapshots.retain(key.clone(), Arc::clone(&retained), now)?;
         } else {
             retained.check_weight()?;
         }
@@ -281,151 +235,7 @@ fn resolve(folders: &[PathBuf]) -> AllowedRoots {
 }
 
 impl Moment {
-    fn snapshot_key(&self, tool: Tool, request: &RequestKey) -> SnapshotKey {
-        SnapshotKey::derive(tool, request, self.roots.key(), &self.epochs)
-    }
-}
-
-#[cfg(target_os = "linux")]
-#[cfg(test)]
-mod tests {
-    use std::fs;
-    use std::os::unix::fs::symlink;
-
-    use gateway_core::belief::Belief;
-    use gateway_core::location::{RawLocation, RawLocations};
-    use gateway_core::position::Range;
-
-    use super::*;
-
-    const PLACE: Position = Position { line: 3, character: 4 };
-
-    /// A workspace that holds the references of one place in a file, and a question for their page.
-    struct Held {
-        _folder: tempfile::TempDir,
-        base: PathBuf,
-        workspace: Workspace,
-        request: RequestKey,
-        input: references::Input,
-    }
-
-    fn held() -> Held {
-        let folder = tempfile::tempdir().expect("a temporary folder");
-        let base = fs::canonicalize(folder.path()).expect("its real path");
-        fs::create_dir_all(base.join("root/src")).expect("folders");
-        fs::write(base.join("root/src/a.ts"), "").expect("a file");
-        let workspace = Workspace::new(&[base.join("root")], 1);
-        let (moment, document) =
-            workspace.admit_at_once(&format!("file://{}/root/src/a.ts", base.display())).expect("it was just made");
-        let uri = document.uri.as_str().to_owned();
-        let items = (0..9).map(|line| {
-            let place = Position { line, character: 0 };
-            RawLocation { uri: 0, range: Range { start: place, end: place } }
-        });
-        let raw = RawLocations { uris: vec![uri.clone()], items: items.collect(), without_range: 0 };
-        let set = references::canonicalize(&raw, &[], Belief::Confirmed, &moment.roots, &Disk).map(Arc::new);
-        let request = RequestKey::references(&document.uri, PLACE, true);
-        let asked = Asked { document, position: PLACE, include_declaration: true };
-        let (snapshot, _) =
-            workspace.retain(Tool::References, &request, Some(asked), &moment, set).expect("it is small");
-        let cursor = Cursor { offset: 2, request: request.clone(), snapshot }.mint();
-        let input = references::Input {
-            uri,
-            position: PLACE,
-            include_declaration: true,
-            page_size: None,
-            cursor: Some(cursor),
-        };
-        Held { _folder: folder, base, workspace, request, input }
-    }
-
-    impl Held {
-        /// What the way of all other calls tells of the page.
-        fn long(&self) -> Option<(Cursor, Arc<Retained>)> {
-            let references::Input { uri, position, include_declaration, cursor, .. } = &self.input;
-            let document = self.look_at_roots().roots.admit(uri, &Disk).ok()?;
-            let document = Some(document).filter(|document| document.real_path.is_file())?;
-            let request = RequestKey::references(&document.uri, *position, *include_declaration);
-            self.workspace.resume(Tool::References, &request, cursor.as_deref()?).ok()
-        }
-
-        fn look_at_roots(&self) -> Moment {
-            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-            runtime.expect("a runtime").block_on(self.workspace.look_at_roots())
-        }
-
-        fn short(&self) -> Option<(Cursor, Arc<Retained>)> {
-            self.workspace.resume_at_once(&self.input)
-        }
-
-        fn is_found(&self) -> bool {
-            let (short, long) = (self.short(), self.long());
-            assert_eq!(short, long);
-            short.is_some()
-        }
-    }
-
-    #[test]
-    fn a_page_that_is_found_at_once_is_the_one_that_is_found_the_long_way() {
-        let held = held();
-        assert!(held.is_found());
-        held.workspace.bump(Epoch::Diagnostics);
-        assert!(held.is_found(), "diagnostics do not change references");
-    }
-
-    #[test]
-    fn whatever_else_is_asked_is_not_taken_for_it() {
-        let changes: [fn(&mut references::Input, &RequestKey); 7] = [
-            |input, _| input.position.line += 1,
-            |input, _| input.position.character += 1,
-            |input, _| input.include_declaration = false,
-            |input, _| input.uri.push('x'),
-            |input, _| input.cursor = None,
-            |input, _| input.cursor.as_mut().expect("there is one").insert(0, 'x'),
-            |input, request| {
-                let cursor = Cursor::decode(input.cursor.as_deref().expect("there is one"), request);
-                let other = RequestKey::workspace_diagnostics();
-                input.cursor = Some(Cursor { request: other, ..cursor.expect("it is of this request") }.mint());
-            },
-        ];
-        for (at, change) in changes.into_iter().enumerate() {
-            let mut held = held();
-            change(&mut held.input, &held.request);
-            assert!(!held.is_found(), "change {at}");
-        }
-    }
-
-    #[test]
-    fn a_page_from_before_a_change_is_not_found() {
-        for epoch in [Epoch::Roots, Epoch::Text, Epoch::Fs] {
-            let held = held();
-            held.workspace.bump(epoch);
-            assert!(!held.is_found(), "{epoch:?}");
-        }
-        let held = held();
-        held.workspace.configure(&[held.base.join("root/src")]);
-        assert!(!held.is_found(), "other roots");
-    }
-
-    #[test]
-    fn the_disk_is_looked_at_each_time() {
-        let gone = held();
-        fs::remove_file(gone.base.join("root/src/a.ts")).expect("it goes");
-        assert!(!gone.is_found());
-
-        let folder = held();
-        fs::remove_file(folder.base.join("root/src/a.ts")).expect("it goes");
-        fs::create_dir(folder.base.join("root/src/a.ts")).expect("a folder comes");
-        assert!(!folder.is_found());
-
-        let led_elsewhere = held();
-        fs::rename(led_elsewhere.base.join("root/src"), led_elsewhere.base.join("elsewhere")).expect("it moves");
-        symlink(led_elsewhere.base.join("elsewhere"), led_elsewhere.base.join("root/src")).expect("a link comes");
-        assert!(!led_elsewhere.is_found(), "a file outside through a link");
-
-        let root = held();
-        fs::rename(root.base.join("root"), root.base.join("elsewhere")).expect("it moves");
-        symlink(root.base.join("elsewhere"), root.base.join("root")).expect("a link comes");
-        assert!(!root.is_found(), "the root itself has become a link");
+    fn snapshot_key(&self, relevant: Relevant, request: &RequestKey) -> SnapshotKey {
+        SnapshotKey::derive(relevant, request, self.roots.key(), &self.epochs)
     }
 }

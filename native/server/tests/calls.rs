@@ -8,21 +8,21 @@ use std::fs;
 use std::sync::Arc;
 use std::time::Duration;
 
-use bench::{Bench, Meanwhile, StandIn, function, on_line, settings, uri_of};
+use bench::{
+    Bench, DEFINITION, DOCUMENT_DIAGNOSTICS, DOCUMENT_SYMBOLS, HOVER, Meanwhile, REFERENCES, StandIn,
+    WORKSPACE_DIAGNOSTICS, WORKSPACE_SYMBOLS, function, on_line, settings, uri_of,
+};
 use gateway_core::epochs::Epoch;
 use gateway_core::error::{ErrorCode, ToolError};
 use gateway_core::hover::{RawHoverFragment, RawHovers};
 use gateway_core::location::{RawLocation, RawLocations, RawTarget, RawTargets};
-use gateway_core::page::PageParts;
 use gateway_core::position::Position;
 use gateway_core::symbol::{RawDocumentSymbol, RawDocumentSymbols};
-use gateway_core::tools::Tool;
+use gateway_core::tools;
 use gateway_server::activity::{About, Ended, Unopenable};
 use gateway_server::editor::EditorError;
 use gateway_server::gateway::Gateway;
-use gateway_server::lifecycle::{Calls, HeldPage};
 use gateway_server::session::{Revision, Sessions};
-use serde_json::value::to_raw_value;
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
@@ -33,7 +33,7 @@ impl Bench {
     }
 
     async fn references(&self, changes: Value) -> Result<Value, ToolError> {
-        self.call(Tool::References, self.about_references(&changes)).await
+        self.call(REFERENCES, self.about_references(&changes)).await
     }
 
     fn about_references(&self, changes: &Value) -> Value {
@@ -43,23 +43,6 @@ impl Bench {
             arguments[name] = value.clone();
         }
         arguments
-    }
-
-    /// Whatever is answered at once is what the call is answered with.
-    async fn call(&self, tool: Tool, arguments: Value) -> Result<Value, ToolError> {
-        let at_once = self.at_once(tool, &arguments);
-        let payload = self.gateway.call(tool, arguments, 100).await;
-        if at_once.is_some() {
-            assert_eq!(at_once.as_ref(), payload.as_ref().ok().map(|payload| &payload.json));
-        }
-        Ok(serde_json::from_slice(&payload?.json).expect("the payload is JSON"))
-    }
-
-    fn at_once(&self, tool: Tool, arguments: &Value) -> Option<Vec<u8>> {
-        let arguments = to_raw_value(arguments).expect("JSON");
-        let HeldPage { parts, retained, .. } = self.gateway.call_at_once(tool, &arguments, 100)?;
-        let PageParts { before, items, after, .. } = parts;
-        Some([before.as_bytes(), &retained.set.json()[items], after.as_bytes()].concat())
     }
 
     /// The cursor of the second page of two references, at one a page.
@@ -148,6 +131,32 @@ async fn a_cursor_of_before_a_reload_is_stale() {
     assert_eq!(reloaded.references(json!({ "cursor": cursor })).await, Err(stale(&[])));
 }
 
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_page_is_given_while_its_document_and_its_root_are_where_they_were() {
+    let bench = Bench::new();
+    let cursor = bench.cursor().await;
+    let page = async || bench.references(json!({ "cursor": cursor })).await.err().map(|error| error.code());
+    let (document, aside, moved) =
+        (bench.root.join("a.ts"), bench.root.join("b.ts"), bench.root.with_file_name("moved"));
+    assert_eq!(page().await, None);
+
+    fs::rename(&document, &aside).expect("moved");
+    assert_eq!(page().await, Some(ErrorCode::UriInvalid), "the document is gone");
+    std::os::unix::fs::symlink(&aside, &document).expect("a link");
+    assert_eq!(page().await, Some(ErrorCode::CursorInvalid), "the document is a link to another");
+    fs::remove_file(&document).expect("removed");
+    fs::create_dir(&document).expect("a folder");
+    assert_eq!(page().await, Some(ErrorCode::NotFound), "the document is a folder");
+    fs::remove_dir(&document).expect("removed");
+    fs::rename(&aside, &document).expect("moved back");
+    assert_eq!(page().await, None);
+
+    fs::rename(&bench.root, &moved).expect("moved");
+    std::os::unix::fs::symlink(&moved, &bench.root).expect("a link");
+    assert_eq!(page().await, Some(ErrorCode::WorkspaceDenied), "the root is a link");
+}
+
 #[tokio::test]
 async fn a_server_that_changes_its_mind_makes_the_old_cursor_stale() {
     let bench = Bench::new();
@@ -229,7 +238,7 @@ async fn a_root_removed_while_the_document_opens_takes_the_question_with_it() {
     });
     let arguments = json!({ "uri": bench.uri("a.ts"), "position": { "line": 1, "character": 7 } });
 
-    assert_eq!(bench.call(Tool::Hover, arguments).await, Err(ToolError::OutsideRoots));
+    assert_eq!(bench.call(HOVER, arguments).await, Err(ToolError::OutsideRoots));
 
     assert!(bench.editor.set(|answers| answers.asked_about.is_empty()), "the editor is not asked about it");
 }
@@ -280,42 +289,6 @@ async fn a_cursor_whose_set_is_forgotten_is_stale() {
     }
 
     assert_eq!(bench.references(json!({ "cursor": old })).await, Err(stale(&[])));
-}
-
-#[cfg(target_os = "linux")]
-#[tokio::test]
-async fn a_held_page_is_answered_at_once_while_nothing_is_out_of_the_ordinary() {
-    let bench = Bench::new();
-    let cursor = bench.cursor().await;
-    let about = |changes: &Value| bench.at_once(Tool::References, &bench.about_references(changes));
-    let page = || about(&json!({ "cursor": cursor }));
-    let (document, aside, moved) =
-        (bench.root.join("a.ts"), bench.root.join("b.ts"), bench.root.with_file_name("moved"));
-    assert!(page().is_some());
-
-    assert_eq!(about(&json!({})), None, "the editor has to be asked");
-    assert_eq!(about(&json!({ "cursor": cursor, "position": { "line": 1, "character": 0 } })), None);
-    assert_eq!(about(&json!({ "cursor": cursor, "limit": 1 })), None);
-    fs::rename(&document, &aside).expect("moved");
-    assert_eq!(page(), None, "the document is gone");
-    std::os::unix::fs::symlink(&aside, &document).expect("a link");
-    assert_eq!(page(), None, "the document is a link");
-    fs::remove_file(&document).expect("removed");
-    fs::create_dir(&document).expect("a folder");
-    assert_eq!(page(), None, "the document is a folder");
-    fs::remove_dir(&document).expect("removed");
-    fs::rename(&aside, &document).expect("moved back");
-    assert!(page().is_some());
-
-    fs::rename(&bench.root, &moved).expect("moved");
-    std::os::unix::fs::symlink(&moved, &bench.root).expect("a link");
-    assert_eq!(page(), None, "the root is a link");
-    fs::remove_file(&bench.root).expect("removed");
-    fs::rename(&moved, &bench.root).expect("moved back");
-    assert!(page().is_some());
-
-    bench.gateway.bump(Epoch::Text);
-    assert_eq!(page(), None, "the cursor is stale");
 }
 
 #[tokio::test]
@@ -499,7 +472,7 @@ async fn a_question_that_nothing_answers_is_unavailable() {
     let position = json!({ "uri": bench.uri("a.ts"), "position": { "line": 0, "character": 0 } });
 
     assert_eq!(bench.references(json!({})).await, Err(ToolError::ProviderUnavailable));
-    assert_eq!(bench.call(Tool::Definition, position).await, Err(ToolError::ProviderUnavailable));
+    assert_eq!(bench.call(DEFINITION, position).await, Err(ToolError::ProviderUnavailable));
 }
 
 #[tokio::test]
@@ -510,7 +483,7 @@ async fn a_definition_is_a_location_of_the_selection() {
     bench.editor.set(|answers| answers.definition = Some(Ok(targets)));
 
     let arguments = json!({ "uri": bench.uri("a.ts"), "position": { "line": 0, "character": 0 } });
-    let payload = bench.call(Tool::Definition, arguments).await.expect("an answer");
+    let payload = bench.call(DEFINITION, arguments).await.expect("an answer");
 
     assert_eq!(
         payload,
@@ -530,10 +503,10 @@ async fn a_hover_is_asked_for_at_its_position() {
     let item = RawHoverFragment { range: Some(on_line(1)), language: Some(0), value: 1 };
     let hover = RawHovers { strings: vec!["ts".to_owned(), "let x".to_owned()], items: vec![item, item] };
     let arguments = json!({ "uri": bench.uri("a.ts"), "position": { "line": 1, "character": 7 } });
-    assert_eq!(bench.call(Tool::Hover, arguments.clone()).await, Err(ToolError::ProviderUnavailable));
+    assert_eq!(bench.call(HOVER, arguments.clone()).await, Err(ToolError::ProviderUnavailable));
 
     bench.editor.set(|answers| answers.hover = Some(hover));
-    let payload = bench.call(Tool::Hover, arguments).await.expect("an answer");
+    let payload = bench.call(HOVER, arguments).await.expect("an answer");
 
     assert_eq!(
         payload,
@@ -546,7 +519,7 @@ async fn a_hover_is_asked_for_at_its_position() {
     let asked = bench.editor.set(|answers| answers.asked_about.clone());
     assert_eq!(asked, [format!("{} 1:7", bench.uri("a.ts")), format!("{} 1:7", bench.uri("a.ts"))]);
     let past_the_end = json!({ "uri": bench.uri("a.ts"), "position": { "line": 2, "character": 0 } });
-    assert_eq!(bench.call(Tool::Hover, past_the_end).await, Err(ToolError::LineNotFound { line: 2, line_count: 2 }));
+    assert_eq!(bench.call(HOVER, past_the_end).await, Err(ToolError::LineNotFound { line: 2, line_count: 2 }));
 }
 
 #[tokio::test]
@@ -563,7 +536,7 @@ async fn an_outline_is_asked_for_once_the_document_is_open_and_no_line_is_asked_
     let symbols = RawDocumentSymbols { strings: vec!["f".to_owned()], items: vec![item] };
     bench.editor.set(|answers| answers.document_symbols = Some(symbols));
 
-    let payload = bench.call(Tool::DocumentSymbols, json!({ "uri": bench.uri("a.ts") })).await.expect("an answer");
+    let payload = bench.call(DOCUMENT_SYMBOLS, json!({ "uri": bench.uri("a.ts") })).await.expect("an answer");
 
     assert_eq!(payload["symbols"][0]["name"], "f");
     assert_eq!(payload["summary"], "Returned 1 document symbol.");
@@ -576,7 +549,7 @@ async fn a_search_is_trimmed_and_paged() {
     let bench = Bench::new();
     bench.name([3, 1, 2]);
     let page = |query: &str, cursor: &Value| {
-        bench.call(Tool::WorkspaceSymbols, json!({ "query": query, "pageSize": 2, "cursor": cursor }))
+        bench.call(WORKSPACE_SYMBOLS, json!({ "query": query, "pageSize": 2, "cursor": cursor }))
     };
 
     let first = page(" \u{feff}some thing\n", &Value::Null).await.expect("a page");
@@ -603,11 +576,11 @@ async fn each_kind_of_change_makes_a_cursor_of_workspace_diagnostics_stale_but_t
         let bench = Bench::new();
         fs::write(bench.root.join("b.ts"), "").expect("a file");
         bench.publish([("a.ts", &[1][..]), ("b.ts", &[2])]);
-        let first = bench.call(Tool::DiagnosticsWorkspace, json!({ "pageSize": 1 })).await.expect("a page");
+        let first = bench.call(WORKSPACE_DIAGNOSTICS, json!({ "pageSize": 1 })).await.expect("a page");
         assert_eq!(files_of(&first), [("a.ts".to_owned(), vec![1])]);
         bench.gateway.bump(epoch);
 
-        let second = bench.call(Tool::DiagnosticsWorkspace, json!({ "cursor": first["nextCursor"] })).await;
+        let second = bench.call(WORKSPACE_DIAGNOSTICS, json!({ "cursor": first["nextCursor"] })).await;
 
         assert_eq!(second.as_ref().err(), expected.as_ref(), "{epoch:?}");
         assert!(second.is_err() || files_of(&second.expect("a page")) == [("b.ts".to_owned(), vec![2])]);
@@ -620,9 +593,9 @@ async fn other_diagnostics_without_an_event_are_a_change_of_diagnostics_and_of_n
     fs::write(bench.root.join("b.ts"), "").expect("a file");
     bench.publish([("a.ts", &[1][..]), ("b.ts", &[2])]);
     let references = bench.cursor().await;
-    let first = bench.call(Tool::DiagnosticsWorkspace, json!({ "pageSize": 1 })).await.expect("a page");
+    let first = bench.call(WORKSPACE_DIAGNOSTICS, json!({ "pageSize": 1 })).await.expect("a page");
     bench.publish([("a.ts", &[1][..]), ("b.ts", &[2, 3])]);
-    let at = |cursor: Value| bench.call(Tool::DiagnosticsWorkspace, json!({ "cursor": cursor, "pageSize": 1 }));
+    let at = |cursor: Value| bench.call(WORKSPACE_DIAGNOSTICS, json!({ "cursor": cursor, "pageSize": 1 }));
 
     let afresh = at(Value::Null).await.expect("a page");
 
@@ -641,16 +614,16 @@ async fn diagnostics_that_change_during_the_ask_are_asked_for_once_more() {
     });
     let asked = || bench.editor.set(|answers| answers.asked);
 
-    bench.call(Tool::DiagnosticsDocument, json!({ "uri": bench.uri("a.ts") })).await.expect("an answer");
+    bench.call(DOCUMENT_DIAGNOSTICS, json!({ "uri": bench.uri("a.ts") })).await.expect("an answer");
     assert_eq!(asked(), 1, "text does not matter");
-    bench.call(Tool::DiagnosticsDocument, json!({ "uri": bench.uri("a.ts") })).await.expect("an answer");
+    bench.call(DOCUMENT_DIAGNOSTICS, json!({ "uri": bench.uri("a.ts") })).await.expect("an answer");
     assert_eq!(asked(), 3);
 }
 
 #[tokio::test]
 async fn a_document_that_nobody_has_reported_on_is_not_analysed_and_one_with_nothing_to_report_is_empty() {
     let bench = Bench::new();
-    let of_a = || bench.call(Tool::DiagnosticsDocument, json!({ "uri": bench.uri("a.ts") }));
+    let of_a = || bench.call(DOCUMENT_DIAGNOSTICS, json!({ "uri": bench.uri("a.ts") }));
     bench.publish([("b.ts", &[1][..])]);
     assert_eq!(of_a().await, Err(ToolError::NotAnalysed));
     assert_eq!(bench.editor.set(|answers| answers.opened.clone()), [(bench.uri("a.ts"), None)], "it is held open");
@@ -667,9 +640,8 @@ async fn what_is_published_under_a_link_belongs_to_the_real_file() {
     std::os::unix::fs::symlink(bench.root.join("a.ts"), bench.root.join("link.ts")).expect("a link");
     bench.publish([("link.ts", &[7][..]), ("a.ts", &[3])]);
 
-    let of_link =
-        bench.call(Tool::DiagnosticsDocument, json!({ "uri": bench.uri("link.ts") })).await.expect("an answer");
-    let of_all = bench.call(Tool::DiagnosticsWorkspace, json!({})).await.expect("a page");
+    let of_link = bench.call(DOCUMENT_DIAGNOSTICS, json!({ "uri": bench.uri("link.ts") })).await.expect("an answer");
+    let of_all = bench.call(WORKSPACE_DIAGNOSTICS, json!({})).await.expect("a page");
 
     assert_eq!(files_of(&of_all), [("a.ts".to_owned(), vec![3, 7])]);
     assert_eq!(of_link["uri"], bench.uri("a.ts"));
@@ -682,10 +654,9 @@ async fn questions_about_the_whole_workspace_are_denied_without_roots_and_with_a
     fs::write(bench.root.join("b.ts"), "").expect("a file");
     bench.name([1, 2]);
     bench.publish([("a.ts", &[1][..]), ("b.ts", &[1])]);
-    for (tool, arguments) in [
-        (Tool::WorkspaceSymbols, json!({ "query": "f", "pageSize": 1 })),
-        (Tool::DiagnosticsWorkspace, json!({ "pageSize": 1 })),
-    ] {
+    for (tool, arguments) in
+        [(WORKSPACE_SYMBOLS, json!({ "query": "f", "pageSize": 1 })), (WORKSPACE_DIAGNOSTICS, json!({ "pageSize": 1 }))]
+    {
         bench.gateway.configure(settings(vec![bench.root.clone()], Duration::from_secs(2)));
         let mut arguments = arguments;
         let first = bench.call(tool, arguments.clone()).await.expect("a page");
@@ -703,7 +674,7 @@ async fn a_root_that_was_moved_away_makes_cursors_of_the_whole_workspace_stale()
     let bench = Bench::new();
     bench.name([1, 2]);
     let search =
-        |cursor: Value| bench.call(Tool::WorkspaceSymbols, json!({ "query": "f", "pageSize": 1, "cursor": cursor }));
+        |cursor: Value| bench.call(WORKSPACE_SYMBOLS, json!({ "query": "f", "pageSize": 1, "cursor": cursor }));
     let first = search(Value::Null).await.expect("a page");
     let moved = bench.root.with_file_name("moved");
     fs::rename(&bench.root, &moved).expect("moved");
@@ -717,8 +688,8 @@ async fn a_root_that_was_moved_away_makes_cursors_of_the_whole_workspace_stale()
 async fn identical_questions_of_different_tools_do_not_share_an_ask() {
     let bench = Bench::new();
     bench.publish([("a.ts", &[1][..])]);
-    let of_document = bench.call(Tool::DiagnosticsDocument, json!({ "uri": bench.uri("a.ts") }));
-    let outline = bench.call(Tool::DocumentSymbols, json!({ "uri": bench.uri("a.ts") }));
+    let of_document = bench.call(DOCUMENT_DIAGNOSTICS, json!({ "uri": bench.uri("a.ts") }));
+    let outline = bench.call(DOCUMENT_SYMBOLS, json!({ "uri": bench.uri("a.ts") }));
 
     let (of_document, outline) = tokio::join!(of_document, outline);
 
@@ -735,7 +706,7 @@ async fn a_call_leads_to_the_file_that_it_asked_about_and_only_while_clients_may
     let note = |uri: String| {
         let about = About::document(uri, Some(place));
         let duration = Duration::from_millis(1);
-        let call = Ended { tool: Tool::Hover, about, outcome: Ok(1), bytes: 10, duration };
+        let call = Ended { tool: tools::named(HOVER).expect("a tool"), about, outcome: Ok(1), bytes: 10, duration };
         bench.gateway.activity().call_ended(session, call);
     };
     note(bench.uri("a.ts"));

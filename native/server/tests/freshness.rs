@@ -10,15 +10,12 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use bench::{Bench, settings};
+use bench::{Bench, DOCUMENT_DIAGNOSTICS, REFERENCES, settings};
 use gateway_core::epochs::Epoch;
 use gateway_core::error::ToolError;
-use gateway_core::tools::Tool;
 use gateway_server::gateway::Settings;
-use gateway_server::lifecycle::Calls as _;
 use gateway_server::session::Sessions;
 use gateway_server::watch::{Ignore, Kind};
-use serde_json::value::to_raw_value;
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
 
@@ -53,8 +50,7 @@ impl Bench {
     }
 
     async fn page(&self, cursor: Value) -> Result<Value, ToolError> {
-        let payload = self.gateway.call(Tool::References, self.arguments(&cursor), 100).await?;
-        Ok(serde_json::from_slice(&payload.json).expect("JSON"))
+        self.call(REFERENCES, self.arguments(&cursor)).await
     }
 
     fn write(&self, name: &str, text: &str) -> PathBuf {
@@ -91,8 +87,6 @@ async fn a_write_makes_cursors_stale_as_soon_as_it_has_ended() {
     for name in ["b.ts", "a.ts"] {
         let cursor = bench.ask().await.expect("a page")["nextCursor"].clone();
         bench.write(name, "// written");
-        let arguments = to_raw_value(&bench.arguments(&cursor)).expect("JSON");
-        assert!(bench.gateway.call_at_once(Tool::References, &arguments, 100).is_none(), "{name}");
         let stale = ToolError::CursorStale { changed: vec![Epoch::Fs] };
         assert_eq!(bench.page(cursor).await, Err(stale), "{name}");
     }
@@ -236,7 +230,7 @@ async fn whoever_tells_of_diagnostics_is_told_for_how_long_what_was_written_is_k
     bench.publish([("a.ts", &[1][..])]);
     let known_for = async || {
         let input = json!({ "uri": bench.uri("a.ts") });
-        bench.gateway.call(Tool::DiagnosticsDocument, input, 100).await.expect("a page");
+        bench.call(DOCUMENT_DIAGNOSTICS, input).await.expect("a page");
         bench.editor.set(|answers| answers.known_for)
     };
     sleep(Duration::from_secs(60)).await;

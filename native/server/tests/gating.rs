@@ -14,19 +14,18 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-use gateway_core::diagnostic::RawDiagnostics;
+use gateway_core::ask::{Ask, Raw, Shape, Subject};
 use gateway_core::error::{ErrorCode, ToolError};
 use gateway_core::hover::{RawHoverFragment, RawHovers};
 use gateway_core::limits::Limits;
 use gateway_core::location::{RawLocation, RawLocations, RawTarget, RawTargets};
 use gateway_core::position::{Position, Range};
-use gateway_core::symbol::{RawDocumentSymbols, RawWorkspaceSymbol, RawWorkspaceSymbols, SymbolKind};
-use gateway_core::tools::Tool;
-use gateway_server::editor::{
-    Editor, EditorError, Found, Language, MainDocument, OpenDocument, Opening, Place, Readiness,
-};
+use gateway_core::symbol::{RawWorkspaceSymbol, RawWorkspaceSymbols, SymbolKind};
+use gateway_core::tools;
+use gateway_server::access::Access;
+use gateway_server::catalog::catalog;
+use gateway_server::editor::{Editor, EditorError, Language, MainDocument, OpenDocument, Readiness};
 use gateway_server::gateway::{Gateway, Settings};
-use gateway_server::http::Access;
 use gateway_server::lifecycle::Calls as _;
 use gateway_server::session::Sessions;
 use gateway_server::watch::Ignore;
@@ -44,6 +43,13 @@ const CALLS_PER_CASE: usize = 20;
 
 /// How often a call is made whose disk takes too long.
 const MOST_TRIES: usize = 10;
+
+const DEFINITION: &str = "vscode.lsp.definition";
+const REFERENCES: &str = "vscode.lsp.references";
+const HOVER: &str = "vscode.lsp.hover";
+const DOCUMENT_SYMBOLS: &str = "vscode.lsp.documentSymbols";
+const WORKSPACE_SYMBOLS: &str = "vscode.lsp.workspaceSymbols";
+const DOCUMENT_DIAGNOSTICS: &str = "vscode.lsp.diagnostics.document";
 
 const NOWHERE: Range = Range { start: Position { line: 0, character: 0 }, end: Position { line: 0, character: 1 } };
 
@@ -167,22 +173,16 @@ impl Spy {
         }
         self.asked.lock().expect("nobody panics while holding it").insert(uri.to_owned());
     }
-
-    fn targets(&self) -> RawTargets {
-        let items = (0..).zip(self.found.iter()).map(|(uri, _)| RawTarget { uri, range: NOWHERE, selection: None });
-        RawTargets { uris: self.found.to_vec(), items: items.collect(), without_range: 0 }
-    }
 }
 
 impl Editor for Spy {
-    async fn open(&self, opening: Opening<'_>) -> Result<(OpenDocument, Option<Found>), EditorError> {
-        let Opening { uri, position, .. } = opening;
+    async fn open(&self, uri: &str, position: Option<Position>) -> Result<OpenDocument, EditorError> {
         if let Some(happens) = self.while_opening.lock().expect("as above").take() {
             happens();
         }
         self.note(uri);
-        let language = Language { id: "a".to_owned(), tells: true };
-        Ok((OpenDocument { line_count: 1, line_length: position.map(|_| 6), language, ready: true, shown: true }, None))
+        let language = Language { id: "a".to_owned(), has_readiness_probe: true };
+        Ok(OpenDocument { line_count: 1, line_length: position.map(|_| 6), language, ready: true, in_tab: true })
     }
 
     async fn ready(&self, _: &str) -> Result<Readiness, EditorError> {
@@ -193,48 +193,35 @@ impl Editor for Spy {
         Ok(Vec::new())
     }
 
-    async fn definition(&self, place: &Place) -> Result<RawTargets, EditorError> {
-        self.note(&place.uri);
-        Ok(self.targets())
-    }
-
-    async fn declaration(&self, _: &Place) -> Result<RawTargets, EditorError> {
-        Err(EditorError::Unavailable)
-    }
-
-    async fn references(&self, place: &Place) -> Result<RawLocations, EditorError> {
-        self.note(&place.uri);
-        let items = (0..).zip(self.found.iter()).map(|(uri, _)| RawLocation { uri, range: NOWHERE }).collect();
-        Ok(RawLocations { uris: self.found.to_vec(), items, without_range: 0 })
-    }
-
-    async fn hover(&self, place: &Place) -> Result<RawHovers, EditorError> {
-        self.note(&place.uri);
-        let fragment = RawHoverFragment { range: None, language: None, value: 0 };
-        Ok(RawHovers { strings: vec!["text".to_owned()], items: vec![fragment] })
-    }
-
-    async fn document_symbols(&self, uri: &str) -> Result<RawDocumentSymbols, EditorError> {
-        self.note(uri);
-        Ok(RawDocumentSymbols::default())
-    }
-
-    async fn workspace_symbols(&self, _: &str) -> Result<RawWorkspaceSymbols, EditorError> {
-        let mut strings = self.found.to_vec();
-        strings.push("name".to_owned());
-        let (name, kind) =
-            (u32::try_from(strings.len()).ok().map(|count| count - 1), SymbolKind::of_lsp(12).expect("a kind"));
-        let symbol = |(uri, _)| RawWorkspaceSymbol { name, kind, container_name: None, uri, range: Some(NOWHERE) };
-        let items = (0..).zip(self.found.iter()).map(symbol).collect();
-        Ok(RawWorkspaceSymbols { strings, items })
-    }
-
-    async fn diagnostics(&self, _: Option<Duration>) -> Result<RawDiagnostics, EditorError> {
-        Ok(RawDiagnostics::default())
-    }
-
-    async fn document_diagnostics(&self, _: &str, _: Option<Duration>) -> Result<RawDiagnostics, EditorError> {
-        self.diagnostics(None).await
+    async fn ask(&self, ask: Ask, subject: &Subject, _: Option<Duration>) -> Result<Raw, EditorError> {
+        if let Some(uri) = subject.uri() {
+            self.note(uri);
+        }
+        let each_found = || (0..).zip(self.found.iter()).map(|(uri, _)| uri);
+        Ok(match ask.shape {
+            Shape::Targets if ask.is_optional => return Err(EditorError::Unavailable),
+            Shape::Targets => {
+                let items = each_found().map(|uri| RawTarget { uri, range: NOWHERE, selection: None });
+                Raw::Targets(RawTargets { uris: self.found.to_vec(), items: items.collect(), without_range: 0 })
+            }
+            Shape::Locations => {
+                let items = each_found().map(|uri| RawLocation { uri, range: NOWHERE }).collect();
+                Raw::Locations(RawLocations { uris: self.found.to_vec(), items, without_range: 0 })
+            }
+            Shape::Hovers => {
+                let fragment = RawHoverFragment { range: None, language: None, value: 0 };
+                Raw::Hovers(RawHovers { strings: vec!["text".to_owned()], items: vec![fragment] })
+            }
+            Shape::WorkspaceSymbols => {
+                let mut strings = self.found.to_vec();
+                strings.push("name".to_owned());
+                let (name, kind) =
+                    (u32::try_from(strings.len()).ok().map(|count| count - 1), SymbolKind::of_lsp(12).expect("a kind"));
+                let symbol = |uri| RawWorkspaceSymbol { name, kind, container_name: None, uri, range: Some(NOWHERE) };
+                Raw::WorkspaceSymbols(RawWorkspaceSymbols { items: each_found().map(symbol).collect(), strings })
+            }
+            Shape::DocumentSymbols | Shape::Diagnostics => ask.shape.nothing(),
+        })
     }
 }
 
@@ -263,17 +250,19 @@ impl Attacked {
     }
 
     /// Asks one of the tools about a file, and looks through what it says.
-    async fn try_one(&self, tool: Tool, uri: &str, inside: &BTreeSet<String>) -> Result<(), ToolError> {
-        let arguments = match tool {
-            Tool::WorkspaceSymbols => json!({ "query": "a" }),
-            Tool::DocumentSymbols | Tool::DiagnosticsDocument => json!({ "uri": uri }),
+    async fn try_one(&self, tool: &str, uri: &str, inside: &BTreeSet<String>) -> Result<(), ToolError> {
+        let tool = tools::named(tool).expect("there is such a tool");
+        let arguments = match tool.name() {
+            WORKSPACE_SYMBOLS => json!({ "query": "a" }),
+            DOCUMENT_SYMBOLS | DOCUMENT_DIAGNOSTICS => json!({ "uri": uri }),
             _ => json!({ "uri": uri, "position": { "line": 0, "character": 0 } }),
         };
         let mut tries = 0;
         let payload = loop {
             tries += 1;
-            match self.gateway.call(tool, arguments.clone(), 100).await {
-                Ok(payload) => break payload,
+            let arguments = catalog().expect("a catalog").read(tool, &arguments).expect("they fit");
+            match self.gateway.call(tool, arguments, 100).await {
+                Ok(answered) => break answered.json(),
                 Err(error) => {
                     let told = format!("{error} {:?}", error.details());
                     assert!(!told.contains(CANARY) && !told.contains(&self.tree.base), "{uri:?}: {told}");
@@ -284,7 +273,7 @@ impl Attacked {
                 }
             }
         };
-        let payload: Value = serde_json::from_slice(&payload.json).expect("a payload is JSON");
+        let payload: Value = serde_json::from_slice(&payload).expect("a payload is JSON");
         let mut named = BTreeSet::new();
         uris_of(&payload, &mut named);
         assert!(named.is_subset(inside), "{uri:?} gives {payload}");
@@ -424,7 +413,7 @@ async fn no_spelling_of_a_file_outside_reaches_it_or_tells_whether_it_is_there()
         |tree: &Tree| vec![tree.uri("project/a.ts"), tree.uri("canary/canary.ts"), tree.uri("project/out/canary.ts")];
     let attacked = Arc::new(Attacked::new(found));
     let spellings = SPELLINGS_PER_CASE * cases();
-    let tools = [Tool::Definition, Tool::References, Tool::Hover, Tool::DocumentSymbols];
+    let tools = [DEFINITION, REFERENCES, HOVER, DOCUMENT_SYMBOLS];
     let (denied, invalid, inside_after_all) = (AtomicUsize::new(0), AtomicUsize::new(0), AtomicUsize::new(0));
     let counts = Arc::new((denied, invalid, inside_after_all));
     let halves = [1, 2].map(|seed| {
@@ -455,7 +444,7 @@ async fn no_spelling_of_a_file_outside_reaches_it_or_tells_whether_it_is_there()
     for half in halves {
         half.await.expect("no attempt got through");
     }
-    attacked.try_one(Tool::Hover, &attacked.tree.uri("project/a.ts"), &attacked.tree.inside()).await.expect("inside");
+    attacked.try_one(HOVER, &attacked.tree.uri("project/a.ts"), &attacked.tree.inside()).await.expect("inside");
     attacked.check_what_was_opened();
     // That the attempts are worth something: a good part of them is well formed and name what is outside.
     let (denied, invalid, inside_after_all) = &*counts;
@@ -522,13 +511,7 @@ async fn nothing_outside_is_answered_or_opened_while_links_and_roots_are_swapped
             "project/a.ts",
             "linked/../canary/canary.ts",
         ]);
-        let tool = *numbers.pick(&[
-            Tool::Definition,
-            Tool::References,
-            Tool::Hover,
-            Tool::DocumentSymbols,
-            Tool::WorkspaceSymbols,
-        ]);
+        let tool = *numbers.pick(&[DEFINITION, REFERENCES, HOVER, DOCUMENT_SYMBOLS, WORKSPACE_SYMBOLS]);
         match attacked.try_one(tool, &tree.uri(file), &inside).await {
             Ok(()) => answered += 1,
             Err(error) => assert!(
@@ -548,14 +531,14 @@ async fn nothing_outside_is_answered_or_opened_while_links_and_roots_are_swapped
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_answer_about_a_file_whose_name_leads_elsewhere_by_the_time_it_comes_is_not_given() {
-    let tools = [Tool::Definition, Tool::References, Tool::Hover, Tool::DocumentSymbols, Tool::DiagnosticsDocument];
+    let tools = [DEFINITION, REFERENCES, HOVER, DOCUMENT_SYMBOLS, DOCUMENT_DIAGNOSTICS];
     for tool in tools {
         for (file, name, target) in
             [("linked/d.ts", "linked", "canary"), ("project/deep/b.ts", "project/deep", "../canary")]
         {
             let attacked = Attacked::new(|tree| vec![tree.uri("project/a.ts")]);
             let (uri, inside) = (attacked.tree.uri(file), attacked.tree.inside());
-            if tool != Tool::DiagnosticsDocument {
+            if tool != DOCUMENT_DIAGNOSTICS {
                 attacked.try_one(tool, &uri, &inside).await.expect("nothing has moved");
             }
             attacked.tree.write(&format!("canary/{}", file.rsplit('/').next().expect("a name")), CANARY);

@@ -2,18 +2,20 @@
 
 #![expect(clippy::expect_used, reason = "a test that cannot go on fails")]
 
+#[expect(dead_code, reason = "other tests need more of it")]
 mod bench;
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use bench::{Bench, Meanwhile, settings};
+use bench::{
+    Bench, DEFINITION, DOCUMENT_DIAGNOSTICS, HOVER, Meanwhile, REFERENCES, WORKSPACE_DIAGNOSTICS, WORKSPACE_SYMBOLS,
+    settings,
+};
 use gateway_core::epochs::Epoch;
 use gateway_core::error::ToolError;
 use gateway_core::hover::{RawHoverFragment, RawHovers};
-use gateway_core::tools::Tool;
-use gateway_server::editor::{EditorError, Found, Readiness};
-use gateway_server::lifecycle::Calls;
+use gateway_server::editor::{EditorError, Readiness};
 use gateway_server::session::Sessions;
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
@@ -70,37 +72,24 @@ fn hovers(text: &str) -> RawHovers {
 }
 
 impl Bench {
-    async fn call(&self, tool: Tool, arguments: Value) -> Result<Value, ToolError> {
-        let payload = self.gateway.call(tool, arguments, 100).await?;
-        Ok(serde_json::from_slice(&payload.json).expect("the payload is JSON"))
-    }
-
     /// How many references are found, and what the summary says.
     async fn references(&self) -> Result<(usize, String), ToolError> {
         let position = json!({ "line": 0, "character": 0 });
         let arguments = json!({ "uri": self.uri("a.ts"), "position": position, "includeDeclaration": true });
-        let page = self.call(Tool::References, arguments).await?;
+        let page = self.call(REFERENCES, arguments).await?;
         let items = page["items"].as_array().expect("items").len();
         Ok((items, page["summary"].as_str().expect("a summary").to_owned()))
     }
 
     async fn diagnostics(&self) -> Result<Value, ToolError> {
-        self.call(Tool::DiagnosticsDocument, json!({ "uri": self.uri("a.ts") })).await
+        self.call(DOCUMENT_DIAGNOSTICS, json!({ "uri": self.uri("a.ts") })).await
     }
 
     /// The text of the hover on a line.
     async fn hover(&self, line: u32) -> Result<String, ToolError> {
         let arguments = json!({ "uri": self.uri("a.ts"), "position": { "line": line, "character": 3 } });
-        let payload = self.call(Tool::Hover, arguments).await?;
+        let payload = self.call(HOVER, arguments).await?;
         Ok(payload["contents"][0]["value"].as_str().expect("a text").to_owned())
-    }
-
-    /// With a document comes a hover of this text, and who is asked for one gives another.
-    fn along(&self, text: &str) {
-        self.editor.set(|answers| {
-            answers.along = Some(Found::Hovers(hovers(text)));
-            answers.hover = Some(hovers("asked by itself"));
-        });
     }
 
     fn becomes(&self, readiness: Readiness) {
@@ -153,78 +142,6 @@ async fn a_language_that_shows_that_it_is_ready_as_the_document_is_opened_is_not
     bench.editor.set(|answers| answers.ready_at_once = false);
     assert_eq!(bench.references().await, Err(ToolError::WarmingUp));
     assert_eq!(bench.diagnostics().await, Err(ToolError::WarmingUp));
-}
-
-#[tokio::test(start_paused = true)]
-async fn what_was_found_as_the_document_was_opened_is_not_asked_for_again() {
-    let bench = cold();
-    bench.along("went along");
-    bench.editor.set(|answers| answers.ready_at_once = true);
-
-    assert_eq!(bench.hover(0).await.as_deref(), Ok("went along"));
-    assert!(bench.editor.set(|answers| answers.asked_about.is_empty()));
-
-    // There are two lines.
-    assert_eq!(bench.hover(2).await, Err(ToolError::LineNotFound { line: 2, line_count: 2 }));
-}
-
-#[tokio::test(start_paused = true)]
-async fn what_was_found_as_the_document_was_opened_is_not_believed_of_a_language_that_is_not_ready() {
-    let bench = cold();
-    bench.along("a part");
-    bench.becomes(Readiness::Shown);
-
-    assert_eq!(bench.hover(0).await.as_deref(), Ok("asked by itself"));
-    assert_eq!(bench.hover(1).await.as_deref(), Ok("asked by itself"), "it has to show it each time");
-    assert!(bench.editor.set(|answers| answers.known_ready.is_empty()));
-}
-
-#[tokio::test(start_paused = true)]
-async fn what_was_found_as_the_document_was_opened_counts_once_answers_have_shown_that_the_language_is_ready() {
-    let bench = cold_and_silent();
-    bench.along("went along");
-    for _ in 0..2 {
-        assert_eq!(bench.hover(0).await.as_deref(), Ok("asked by itself"));
-        seconds(60).await;
-    }
-
-    assert_eq!(bench.hover(1).await.as_deref(), Ok("went along"));
-    assert_eq!(bench.editor.set(|answers| answers.known_ready.clone()), ["lua"]);
-}
-
-#[tokio::test(start_paused = true)]
-async fn what_was_found_while_the_workspace_changed_is_asked_for_again() {
-    for (epoch, expected) in [
-        (Epoch::Text, "asked by itself"),
-        (Epoch::Fs, "asked by itself"),
-        // No hover is outdated by these.
-        (Epoch::Diagnostics, "went along"),
-    ] {
-        let bench = cold();
-        bench.along("went along");
-        bench.editor.set(|answers| {
-            answers.ready_at_once = true;
-            answers.while_opening = Some(Box::new(move |gateway| gateway.bump(epoch)));
-        });
-        bench.becomes(Readiness::Shown);
-
-        assert_eq!(bench.hover(0).await.as_deref(), Ok(expected), "{epoch:?}");
-    }
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_language_whose_answer_did_not_count_has_to_show_that_it_is_ready_again() {
-    for along in [Some(Found::Hovers(hovers("went along"))), None] {
-        let bench = cold();
-        bench.editor.set(|answers| {
-            answers.along = along;
-            answers.hover = Some(hovers("of a server that has just started"));
-            answers.ready_at_once = true;
-            answers.while_opening = Some(Box::new(|gateway| gateway.bump(Epoch::Text)));
-        });
-
-        assert_eq!(bench.hover(0).await, Err(ToolError::WarmingUp));
-    }
 }
 
 #[tokio::test(start_paused = true)]
@@ -315,7 +232,7 @@ async fn an_answer_that_has_become_another_has_to_stay_for_as_long_again() {
 #[tokio::test(start_paused = true)]
 async fn a_language_that_has_found_something_may_find_nothing_elsewhere_and_says_so() {
     let bench = cold_and_silent();
-    bench.along("a text");
+    bench.editor.set(|answers| answers.hover = Some(hovers("a text")));
     bench.refer_to([]);
     assert_eq!(bench.references().await, Err(ToolError::WarmingUp));
 
@@ -333,7 +250,7 @@ async fn a_cursor_stays_good_when_its_set_turns_out_to_be_whole() {
         let uri = bench.uri("a.ts");
         let arguments =
             json!({ "uri": uri, "position": position, "includeDeclaration": true, "pageSize": 20, "cursor": cursor });
-        bench.call(Tool::References, arguments).await.expect("a page")
+        bench.call(REFERENCES, arguments).await.expect("a page")
     };
     let first = page(&Value::Null).await;
     seconds(60).await;
@@ -409,7 +326,7 @@ async fn a_provider_that_fails_while_its_language_starts_is_asked_again() {
     let bench = cold_and_silent();
     bench.editor.set(|answers| answers.definition = Some(Err(EditorError::Failed)));
     let position = json!({ "line": 0, "character": 0 });
-    let definition = || bench.call(Tool::Definition, json!({ "uri": bench.uri("a.ts"), "position": position }));
+    let definition = || bench.call(DEFINITION, json!({ "uri": bench.uri("a.ts"), "position": position }));
 
     assert_eq!(definition().await, Err(ToolError::WarmingUp));
 
@@ -420,9 +337,9 @@ async fn a_provider_that_fails_while_its_language_starts_is_asked_again() {
 #[tokio::test(start_paused = true)]
 async fn questions_about_the_whole_workspace_wait_for_its_languages() {
     for (tool, arguments, expected) in [
-        (Tool::WorkspaceSymbols, json!({ "query": "f" }), format!("Returned 1 workspace symbol{UNCONFIRMED}")),
+        (WORKSPACE_SYMBOLS, json!({ "query": "f" }), format!("Returned 1 workspace symbol{UNCONFIRMED}")),
         (
-            Tool::DiagnosticsWorkspace,
+            WORKSPACE_DIAGNOSTICS,
             json!({}),
             "Returned diagnostics for 1 file; files that no extension has analysed are not among them.".to_owned(),
         ),
@@ -445,7 +362,7 @@ async fn what_a_language_without_a_sign_has_published_does_not_show_that_it_know
     bench.name([1]);
     bench.becomes(Readiness::Shown);
 
-    let page = bench.call(Tool::WorkspaceSymbols, json!({ "query": "f" })).await.expect("a page");
+    let page = bench.call(WORKSPACE_SYMBOLS, json!({ "query": "f" })).await.expect("a page");
 
     assert_eq!(page["summary"], format!("Returned 1 workspace symbol{UNCONFIRMED}"));
 }
@@ -457,7 +374,7 @@ async fn a_file_counts_as_not_analysed_only_when_its_language_is_ready() {
         (true, Ok("Returned no diagnostics; no extension has reported on this file.")),
     ] {
         let bench = cold_and_silent();
-        bench.editor.set(|answers| answers.shown = shown);
+        bench.editor.set(|answers| answers.in_tab = shown);
         bench.publish([("b.ts", &[1][..])]);
 
         assert_eq!(bench.diagnostics().await, Err(ToolError::WarmingUp));

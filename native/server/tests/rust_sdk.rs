@@ -2,6 +2,7 @@
 
 #![expect(clippy::expect_used, clippy::panic, reason = "a test that meets the unexpected has failed")]
 
+#[expect(dead_code, reason = "other tests need more of it")]
 mod bench;
 
 use std::sync::{Arc, Mutex};
@@ -12,8 +13,8 @@ use gateway_core::epochs::Epoch;
 use gateway_core::hover::{RawHoverFragment, RawHovers};
 use gateway_core::location::{RawTarget, RawTargets};
 use gateway_core::symbol::{RawDocumentSymbol, RawDocumentSymbols};
+use gateway_server::access::Access;
 use gateway_server::gateway::Settings;
-use gateway_server::http::Access;
 use gateway_server::serve::{Loopback, serve};
 use gateway_server::session::Sessions;
 use rmcp::model::{CallToolRequestParams, ErrorData, ProtocolVersion};

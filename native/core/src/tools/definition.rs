@@ -1,69 +1,48 @@
 //! `vscode.lsp.definition` (contract section 7.1).
 
-use serde::Deserialize;
+use serde_json::Value;
 
-use super::Whole;
-use crate::belief::Belief;
-use crate::canonical::{CanonicalSet, Locations};
+use super::{place_fields, read_place, targets, targets_output};
+use crate::ask::{Ask, Raw, Shape};
 use crate::error::ToolError;
-use crate::left_out::LeftOut;
-use crate::limits::MAX_ITEMS_NONPAGED;
-use crate::location::RawTargets;
-use crate::page::{EncodedPayload, ResponseBudget, list_payload};
-use crate::position::Position;
-use crate::roots::{AllowedRoots, RealPaths};
+use crate::schema::Field;
+use crate::tool::{Arguments, Asked, Canonical, Misfit, Question, Tool};
 
-/// The arguments.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Input {
-    /// The document, as the caller names it.
-    pub uri: String,
-    /// Where in the document.
-    pub position: Position,
-}
+pub(super) const ASK: Ask = Ask::new("textDocument/definition", Shape::Targets);
 
-/// The definitions, canonical and cut to what may be returned.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Answer {
-    locations: CanonicalSet,
-    found: usize,
-    left_out: LeftOut,
-    belief: Belief,
-}
+pub(super) struct Definition;
 
-impl Answer {
-    /// Canonicalizes what the editor returned.
-    pub fn new(
-        raw: &RawTargets,
-        belief: Belief,
-        roots: &AllowedRoots,
-        real: &dyn RealPaths,
-    ) -> Result<Self, ToolError> {
-        let locations = Locations::of_targets(raw, roots, real)?;
-        Ok(Self {
-            locations: locations.encode(MAX_ITEMS_NONPAGED)?,
-            found: locations.len(),
-            left_out: LeftOut { without_range: raw.without_range, ..locations.left_out() },
-            belief,
-        })
+impl Tool for Definition {
+    fn name(&self) -> &'static str {
+        "vscode.lsp.definition"
     }
 
-    fn summary(&self) -> String {
-        let returned = self.locations.len();
-        let found = match self.found {
-            0 => "Found no definition".to_owned(),
-            1 => "Found 1 definition".to_owned(),
-            found if found > returned => format!("Returned {returned} of {found} definitions"),
-            found => format!("Found {found} definitions"),
-        };
-        format!("{found}{}{}.", self.left_out, self.belief)
+    fn title(&self) -> &'static str {
+        "Definition"
     }
-}
 
-impl Whole for Answer {
-    /// `{"locations":[…],"summary":…}`.
-    fn payload(&self, budget: ResponseBudget) -> Result<EncodedPayload, ToolError> {
-        list_payload(r#"{"locations":["#, &self.locations, &self.summary(), budget)
+    fn description(&self) -> &'static str {
+        "Finds where the symbol at a position is defined, as the editor's language server resolves it, through imports and re-exports. Use it in place of a text search to get from a use of a name to the code behind it."
+    }
+
+    fn input(&self) -> Vec<Field> {
+        place_fields()
+    }
+
+    fn output(&self) -> Vec<Field> {
+        let description = "Where the symbol is defined, sorted by uri and then by range, without duplicates. Empty if the language server knows no definition there.";
+        targets_output(description, "definition")
+    }
+
+    fn read(&self, arguments: &Value) -> Result<Arguments, Misfit> {
+        read_place(arguments)
+    }
+
+    fn asks(&self, _: &Question) -> &'static [Ask] {
+        &[ASK]
+    }
+
+    fn canonicalize(&self, answers: &[Raw], asked: &Asked<'_>) -> Result<Canonical, ToolError> {
+        targets(answers, asked, "definition", "definitions")
     }
 }

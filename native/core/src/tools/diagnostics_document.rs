@@ -1,69 +1,77 @@
 //! `vscode.lsp.diagnostics.document` (contract section 7.6).
 
-use serde::Deserialize;
 use serde_json::Value;
 
-use super::{Whole, counted_of};
+use super::{counted_of, diagnostics_schema, file_field, read_document, summary_field, uri_field};
+use crate::ask::{Ask, Raw, Shape};
 use crate::canonical::CanonicalSet;
-use crate::diagnostic::{File, Published, RawDiagnostics};
+use crate::diagnostic::{File, Published};
+use crate::epochs::{OF_DIAGNOSTICS, Relevant};
 use crate::error::ToolError;
 use crate::left_out::LeftOut;
 use crate::limits::MAX_ITEMS_NONPAGED;
-use crate::page::{EncodedPayload, ResponseBudget, list_payload};
-use crate::roots::{AllowedRoots, RealPaths};
-use crate::uri::CanonicalUri;
+use crate::page::List;
+use crate::schema::{Field, required};
+use crate::tool::{Arguments, Asked, Canonical, Misfit, Question, Tool};
 
-/// The arguments.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Input {
-    /// The document, as the caller names it.
-    pub uri: String,
-}
+const ASK: Ask = Ask::new("textDocument/diagnostic", Shape::Diagnostics);
 
-/// The diagnostics of the document, canonical and cut to what may be returned.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Answer {
-    document: CanonicalUri,
-    diagnostics: CanonicalSet,
-    found: usize,
-    left_out: LeftOut,
-    /// Whether anybody has published anything about the document.
-    is_published: bool,
-}
+pub(super) struct DocumentDiagnostics;
 
-impl Answer {
-    /// Canonicalizes what is published about the document, under whichever of its URIs (D18). That nobody has published
-    /// anything does not mean that there is nothing wrong: it is an error, unless the document is `shown` in a tab, where
-    /// who reports on what is shown would have done so (D29).
-    pub fn new(
-        raw: &RawDiagnostics,
-        document: &CanonicalUri,
-        shown: bool,
-        roots: &AllowedRoots,
-        real: &dyn RealPaths,
-    ) -> Result<Self, ToolError> {
-        let published = Published::new(raw, roots, real)?;
+impl Tool for DocumentDiagnostics {
+    fn name(&self) -> &'static str {
+        "vscode.lsp.diagnostics.document"
+    }
+
+    fn title(&self) -> &'static str {
+        "Diagnostics of a document"
+    }
+
+    fn description(&self) -> &'static str {
+        "Checks one file: its errors, warnings and hints as the editor's language extensions see them now. Use it after you changed a file. A file that no extension has analysed gives an error, not an empty list. vscode.lsp.diagnostics.workspace may hold less about the same file, because it only repeats what extensions have already published."
+    }
+
+    fn input(&self) -> Vec<Field> {
+        vec![uri_field("check")]
+    }
+
+    fn output(&self) -> Vec<Field> {
+        let description = "What is wrong with the file, sorted by range, without duplicates. Empty: nothing was reported; summary says if nobody looked.";
+        vec![file_field(), required("diagnostics", diagnostics_schema(description)), summary_field()]
+    }
+
+    fn epochs(&self) -> Relevant {
+        OF_DIAGNOSTICS
+    }
+
+    fn read(&self, arguments: &Value) -> Result<Arguments, Misfit> {
+        read_document(arguments)
+    }
+
+    fn asks(&self, _: &Question) -> &'static [Ask] {
+        &[ASK]
+    }
+
+    /// What is published about the document, under whichever of its URIs (D18). That nobody has published anything does not
+    /// mean that there is nothing wrong: it is an error, unless the document is in a tab, where who reports on what is shown
+    /// would have done so (D29).
+    fn canonicalize(&self, answers: &[Raw], asked: &Asked<'_>) -> Result<Canonical, ToolError> {
+        let ([raw], Some(document)) = (answers, asked.document) else { return Err(ToolError::Internal) };
+        let published = Published::new(raw.diagnostics()?, asked.roots, asked.real)?;
         let file = published.files().find(|(uri, _)| *uri == document);
         let is_published = file.is_some();
-        if !is_published && !shown {
+        if !is_published && !asked.in_tab {
             return Err(ToolError::NotAnalysed);
         }
         let (diagnostics, incomplete) =
             file.map(|(_, File { diagnostics, incomplete })| (diagnostics, incomplete)).unwrap_or_default();
         let left_out = LeftOut { incomplete, ..LeftOut::default() };
         let found = diagnostics.len();
-        let diagnostics = CanonicalSet::encode(diagnostics.into_iter().take(MAX_ITEMS_NONPAGED))?;
-        Ok(Self { document: document.clone(), diagnostics, found, left_out, is_published })
-    }
-}
-
-impl Whole for Answer {
-    /// `{"uri":…,"diagnostics":[…],"summary":…}`.
-    fn payload(&self, budget: ResponseBudget) -> Result<EncodedPayload, ToolError> {
-        let opening = format!(r#"{{"uri":{},"diagnostics":["#, Value::from(self.document.as_str()));
-        let returned = counted_of(self.diagnostics.len(), self.found, "diagnostic", "diagnostics");
-        let reported = if self.is_published { "" } else { "; no extension has reported on this file" };
-        list_payload(&opening, &self.diagnostics, &format!("Returned {returned}{}{reported}.", self.left_out), budget)
+        let items = CanonicalSet::encode(diagnostics.into_iter().take(MAX_ITEMS_NONPAGED))?;
+        let returned = counted_of(items.len(), found, "diagnostic", "diagnostics");
+        let reported = if is_published { "" } else { "; no extension has reported on this file" };
+        let summary = format!("Returned {returned}{left_out}{reported}.");
+        let opening = format!(r#"{{"uri":{},"diagnostics":["#, Value::from(document.as_str()));
+        Ok(Canonical::Whole(Box::new(List { opening, items, summary })))
     }
 }

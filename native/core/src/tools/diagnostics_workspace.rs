@@ -1,33 +1,118 @@
 //! `vscode.lsp.diagnostics.workspace` (contract section 7.7).
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::{counted, next_page};
+use super::{counted, diagnostics_schema, file_field, next_page, page_fields, page_output, paged};
+use crate::ask::{Ask, Raw, Shape, Subject};
 use crate::belief::Belief;
 use crate::canonical::CanonicalSet;
 use crate::cursor::Cursor;
-use crate::diagnostic::{Encoded, File, Published, RawDiagnostics};
+use crate::diagnostic::{Encoded, File, Published};
+use crate::epochs::{OF_DIAGNOSTICS, Relevant};
 use crate::error::ToolError;
 use crate::left_out::LeftOut;
 use crate::limits::{MAX_ITEMS_NONPAGED, MAX_WORKSPACE_DIAGNOSTICS_ITEMS_TOTAL};
-use crate::page::{EncodedPayload, Page, PageSize, ResponseBudget};
-use crate::roots::{AllowedRoots, RealPaths};
+use crate::page::{Page, PageSize, Payload, ResponseBudget};
+use crate::schema::{Field, Schema, required};
 use crate::snapshots::Retained;
+use crate::tool::{Arguments, Asked, Canonical, Misfit, Question, Tool, read};
+
+const ASK: Ask = Ask::new("workspace/diagnostic", Shape::Diagnostics);
 
 /// What a list of what was published cannot tell (D29).
 const NOT_ANALYSED: &str = "files that no extension has analysed are not among them";
 
-/// The arguments.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub(super) struct WorkspaceDiagnostics;
+
+#[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct Input {
-    /// How many files the caller wants on a page.
+struct Input {
     #[serde(default, deserialize_with = "super::page_size")]
-    pub page_size: Option<u64>,
-    /// Where to go on; nothing for the first page.
+    page_size: Option<u64>,
     #[serde(default)]
-    pub cursor: Option<String>,
+    cursor: Option<String>,
+}
+
+impl Tool for WorkspaceDiagnostics {
+    fn name(&self) -> &'static str {
+        "vscode.lsp.diagnostics.workspace"
+    }
+
+    fn title(&self) -> &'static str {
+        "Diagnostics of the workspace"
+    }
+
+    fn description(&self) -> &'static str {
+        "Lists the errors, warnings and hints that language extensions have published, grouped by file, in pages. Use it for an overview of the project. Files that no extension has analysed, for some languages every file without an editor tab, are not in it: ask vscode.lsp.diagnostics.document about those."
+    }
+
+    fn input(&self) -> Vec<Field> {
+        page_fields("files, not single diagnostics,", "otherwise the same arguments").into()
+    }
+
+    fn output(&self) -> Vec<Field> {
+        let items = "The files on this page, each with at least one diagnostic. Over all pages they are sorted by uri.";
+        let description =
+            "What is wrong with the file, sorted by range, without duplicates. Never empty, and cut to the first 200.";
+        let file = [file_field(), required("diagnostics", diagnostics_schema(description))];
+        page_output(items, &Schema::object("One file.", &file))
+    }
+
+    fn epochs(&self) -> Relevant {
+        OF_DIAGNOSTICS
+    }
+
+    fn read(&self, arguments: &Value) -> Result<Arguments, Misfit> {
+        let Input { page_size, cursor } = read(arguments)?;
+        Ok(paged(Question::about(Subject::Workspace { query: None }), page_size, cursor))
+    }
+
+    fn asks(&self, _: &Question) -> &'static [Ask] {
+        &[ASK]
+    }
+
+    fn canonicalize(&self, answers: &[Raw], asked: &Asked<'_>) -> Result<Canonical, ToolError> {
+        let [raw] = answers else { return Err(ToolError::Internal) };
+        let published = Published::new(raw.diagnostics()?, asked.roots, asked.real)?;
+        let mut left_out = published.left_out();
+        let mut groups: Vec<_> = published.files().collect();
+        left_out.incomplete = groups.iter().map(|(_, file)| file.incomplete).sum();
+        groups.retain(|(_, file)| !file.diagnostics.is_empty());
+        if groups.len() > MAX_WORKSPACE_DIAGNOSTICS_ITEMS_TOTAL {
+            let max_items = MAX_WORKSPACE_DIAGNOSTICS_ITEMS_TOTAL;
+            return Err(ToolError::TooManyItems { items: groups.len(), max_items });
+        }
+        for (_, File { diagnostics, .. }) in &mut groups {
+            left_out.beyond_file += diagnostics.len().saturating_sub(MAX_ITEMS_NONPAGED);
+            diagnostics.truncate(MAX_ITEMS_NONPAGED);
+        }
+        let groups = groups.into_iter().map(|(uri, file)| Group { uri: uri.as_str(), diagnostics: file.diagnostics });
+        Ok(Canonical::Set(Retained { set: CanonicalSet::encode(groups)?, left_out, belief: Belief::Confirmed }))
+    }
+
+    fn is_paged(&self) -> bool {
+        true
+    }
+
+    /// A page of one file always fits, because its group is cut where need be, so that paging goes on (D16).
+    fn page(
+        &self,
+        retained: &Retained,
+        cursor: &Cursor,
+        size: PageSize,
+        budget: ResponseBudget,
+    ) -> Result<Payload, ToolError> {
+        let page = Page::new(&retained.set, cursor, size, |files, more| summary(files, more, retained.left_out))?;
+        match page.payload(budget) {
+            Err(ToolError::ResponseTooLarge { .. }) if page.size() == 1 => cut(&page, retained.left_out, budget),
+            Err(ToolError::ResponseTooLarge { response_bytes, max_response_bytes, suggested_page_size: None }) => {
+                Err(ToolError::ResponseTooLarge { response_bytes, max_response_bytes, suggested_page_size: Some(1) })
+            }
+            payload => payload,
+        }
+    }
 }
 
 /// The diagnostics of one file, with its members in the contract's order.
@@ -46,50 +131,13 @@ struct EncodedGroup<'a> {
     diagnostics: Vec<&'a RawValue>,
 }
 
-/// The full canonical set of what is published, a group for each file that has diagnostics.
-pub fn canonicalize(raw: &RawDiagnostics, roots: &AllowedRoots, real: &dyn RealPaths) -> Result<Retained, ToolError> {
-    let published = Published::new(raw, roots, real)?;
-    let mut left_out = published.left_out();
-    let mut groups: Vec<_> = published.files().collect();
-    left_out.incomplete = groups.iter().map(|(_, file)| file.incomplete).sum();
-    groups.retain(|(_, file)| !file.diagnostics.is_empty());
-    if groups.len() > MAX_WORKSPACE_DIAGNOSTICS_ITEMS_TOTAL {
-        let max_items = MAX_WORKSPACE_DIAGNOSTICS_ITEMS_TOTAL;
-        return Err(ToolError::TooManyItems { items: groups.len(), max_items });
-    }
-    for (_, File { diagnostics, .. }) in &mut groups {
-        left_out.beyond_file += diagnostics.len().saturating_sub(MAX_ITEMS_NONPAGED);
-        diagnostics.truncate(MAX_ITEMS_NONPAGED);
-    }
-    let groups = groups.into_iter().map(|(uri, file)| Group { uri: uri.as_str(), diagnostics: file.diagnostics });
-    Ok(Retained { set: CanonicalSet::encode(groups)?, left_out, belief: Belief::Confirmed })
-}
-
-/// The payload of the page at the cursor, as JSON: `{"items":[…],"nextCursor":…,"summary":…}`. A page of one file always
-/// fits, because its group is cut where need be, so that paging goes on (D16).
-pub fn page(
-    retained: &Retained,
-    cursor: &Cursor,
-    size: PageSize,
-    budget: ResponseBudget,
-) -> Result<EncodedPayload, ToolError> {
-    let page = Page::new(&retained.set, cursor, size, |files, more| summary(files, more, retained.left_out))?;
-    match page.payload(budget) {
-        Err(ToolError::ResponseTooLarge { .. }) if page.size() == 1 => cut(&page, retained.left_out, budget),
-        Err(ToolError::ResponseTooLarge { response_bytes, max_response_bytes, suggested_page_size: None }) => {
-            Err(ToolError::ResponseTooLarge { response_bytes, max_response_bytes, suggested_page_size: Some(1) })
-        }
-        payload => payload,
-    }
-}
-
 /// The payload of a page of one file with as many of its first diagnostics as fit. A file whose first one does not fit is
 /// left out, like every file without diagnostics.
 fn cut<S: Fn(usize, bool) -> String>(
     page: &Page<'_, S>,
     left_out: LeftOut,
     budget: ResponseBudget,
-) -> Result<EncodedPayload, ToolError> {
+) -> Result<Payload, ToolError> {
     let group: EncodedGroup<'_> = serde_json::from_slice(page.items()).map_err(|_| ToolError::Internal)?;
     let opening = format!(r#"{{"uri":{},"diagnostics":["#, group.uri);
     let closing = "]}";
@@ -111,7 +159,7 @@ fn cut<S: Fn(usize, bool) -> String>(
         None => (page.payload_with(b"", &summary(0)), 0),
     };
     budget.check(json.len(), || None)?;
-    Ok(EncodedPayload { json, items })
+    Ok(Payload::whole(json, items))
 }
 
 fn summary(files: usize, more: bool, left_out: LeftOut) -> String {

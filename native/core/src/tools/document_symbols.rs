@@ -1,35 +1,90 @@
 //! `vscode.lsp.documentSymbols` (contract section 7.4).
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
+use serde_json::Value;
 
-use super::{Whole, counted_of};
-use crate::belief::Belief;
+use super::{container_field, counted_of, read_document, summary_field, symbol_fields, uri_field};
+use crate::ask::{Ask, Raw, Shape};
 use crate::canonical::{CanonicalSet, ordered, string_at};
 use crate::error::ToolError;
 use crate::keys::ItemId;
 use crate::left_out::LeftOut;
 use crate::limits::{MAX_DOCUMENT_SYMBOLS_TRAVERSED, MAX_ITEMS_NONPAGED};
 use crate::order::{MissingLast, Text};
-use crate::page::{EncodedPayload, ResponseBudget, list_payload};
+use crate::page::List;
 use crate::position::Range;
+use crate::schema::{Field, Schema, required};
 use crate::symbol::{RawDocumentSymbol, RawDocumentSymbols, SymbolKind};
+use crate::tool::{Arguments, Asked, Canonical, Misfit, Question, Tool};
 use crate::uri::CanonicalUri;
 
-/// The arguments.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Input {
-    /// The document, as the caller names it.
-    pub uri: String,
-}
+const ASK: Ask = Ask::new("textDocument/documentSymbol", Shape::DocumentSymbols);
 
-/// The symbols of the document as a flat list, canonical and cut to what may be returned.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Answer {
-    symbols: CanonicalSet,
-    found: usize,
-    left_out: LeftOut,
-    belief: Belief,
+pub(super) struct DocumentSymbols;
+
+impl Tool for DocumentSymbols {
+    fn name(&self) -> &'static str {
+        "vscode.lsp.documentSymbols"
+    }
+
+    fn title(&self) -> &'static str {
+        "Document symbols"
+    }
+
+    fn description(&self) -> &'static str {
+        "Outlines one file: its classes, functions, methods and variables with their ranges, as a flat list. Use it to find your way in a large file, and to get exact positions for the other tools."
+    }
+
+    fn input(&self) -> Vec<Field> {
+        vec![uri_field("outline")]
+    }
+
+    fn output(&self) -> Vec<Field> {
+        let list = "The symbols of the file as a flat list, sorted by range, so that a symbol stands before the ones inside it.";
+        let range = "The whole symbol, with its body and, in most languages, its comment.";
+        let selection = "The name of the symbol: its start is the position to pass to the other tools.";
+        let mut fields = Vec::from(symbol_fields());
+        fields.extend([
+            required("range", Schema::range(range)),
+            required("selectionRange", Schema::range(selection)),
+            container_field(),
+        ]);
+        let symbol = Schema::object("One symbol.", &fields);
+        vec![required("symbols", Schema::array(list, MAX_ITEMS_NONPAGED, &symbol)), summary_field()]
+    }
+
+    fn read(&self, arguments: &Value) -> Result<Arguments, Misfit> {
+        read_document(arguments)
+    }
+
+    fn asks(&self, _: &Question) -> &'static [Ask] {
+        &[ASK]
+    }
+
+    fn canonicalize(&self, answers: &[Raw], asked: &Asked<'_>) -> Result<Canonical, ToolError> {
+        let ([raw], Some(document)) = (answers, asked.document) else { return Err(ToolError::Internal) };
+        let raw = raw.document_symbols()?;
+        let traversed = raw.items.len();
+        if traversed > MAX_DOCUMENT_SYMBOLS_TRAVERSED {
+            return Err(ToolError::TooManyItems { items: traversed, max_items: MAX_DOCUMENT_SYMBOLS_TRAVERSED });
+        }
+        let mut symbols = Vec::with_capacity(traversed);
+        let mut nameless = Vec::new();
+        for item in &raw.items {
+            let container_name = container_name(raw, item)?;
+            let selection_range = item.selection.unwrap_or(item.range);
+            match name(raw, item)? {
+                Some(name) => symbols.push(Symbol::new(document, name, item, selection_range, container_name)),
+                None => nameless.push((item.range, item.kind, selection_range, container_name.map(Text))),
+            }
+        }
+        let symbols = ordered(symbols);
+        let items = CanonicalSet::encode(symbols.iter().take(MAX_ITEMS_NONPAGED).map(Symbol::encoded))?;
+        let left_out = LeftOut { without_name: ordered(nameless).len(), ..LeftOut::default() };
+        let returned = counted_of(items.len(), symbols.len(), "document symbol", "document symbols");
+        let summary = format!("Returned {returned}{left_out}{}.", asked.belief);
+        Ok(Canonical::Whole(Box::new(List { opening: r#"{"symbols":["#.to_owned(), items, summary })))
+    }
 }
 
 /// The order of the fields is the contract's order of document symbols. Where its sort keys are equal, `id` is the first
@@ -55,39 +110,6 @@ struct Encoded<'a> {
     selection_range: Range,
     #[serde(skip_serializing_if = "Option::is_none")]
     container_name: Option<&'a str>,
-}
-
-impl Answer {
-    /// Canonicalizes what the editor returned for the document.
-    pub fn new(raw: &RawDocumentSymbols, belief: Belief, document: &CanonicalUri) -> Result<Self, ToolError> {
-        let traversed = raw.items.len();
-        if traversed > MAX_DOCUMENT_SYMBOLS_TRAVERSED {
-            return Err(ToolError::TooManyItems { items: traversed, max_items: MAX_DOCUMENT_SYMBOLS_TRAVERSED });
-        }
-        let mut symbols = Vec::with_capacity(traversed);
-        let mut nameless = Vec::new();
-        for item in &raw.items {
-            let container_name = container_name(raw, item)?;
-            let selection_range = item.selection.unwrap_or(item.range);
-            match name(raw, item)? {
-                Some(name) => symbols.push(Symbol::new(document, name, item, selection_range, container_name)),
-                None => nameless.push((item.range, item.kind, selection_range, container_name.map(Text))),
-            }
-        }
-        let symbols = ordered(symbols);
-        let returned = CanonicalSet::encode(symbols.iter().take(MAX_ITEMS_NONPAGED).map(Symbol::encoded))?;
-        let left_out = LeftOut { without_name: ordered(nameless).len(), ..LeftOut::default() };
-        Ok(Self { symbols: returned, found: symbols.len(), left_out, belief })
-    }
-}
-
-impl Whole for Answer {
-    /// `{"symbols":[…],"summary":…}`.
-    fn payload(&self, budget: ResponseBudget) -> Result<EncodedPayload, ToolError> {
-        let returned = counted_of(self.symbols.len(), self.found, "document symbol", "document symbols");
-        let summary = format!("Returned {returned}{}{}.", self.left_out, self.belief);
-        list_payload(r#"{"symbols":["#, &self.symbols, &summary, budget)
-    }
 }
 
 impl<'a> Symbol<'a> {

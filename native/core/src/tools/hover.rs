@@ -2,31 +2,77 @@
 
 use std::collections::HashSet;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
+use serde_json::Value;
 
-use super::{Whole, trimmed};
+use super::{place_fields, read_place, summary_field, trimmed};
+use crate::ask::{Ask, Raw, Shape};
 use crate::belief::Belief;
 use crate::canonical::string_at;
 use crate::error::ToolError;
 use crate::hover::RawHovers;
 use crate::limits::{MAX_HOVER_FRAGMENT_CODE_POINTS, MAX_HOVER_FRAGMENTS};
 use crate::order::Text;
-use crate::page::{EncodedPayload, ResponseBudget};
-use crate::position::{Position, Range};
+use crate::page::{Payload, ResponseBudget, Whole};
+use crate::position::Range;
+use crate::schema::{Field, Schema, optional, required};
+use crate::tool::{Arguments, Asked, Canonical, Misfit, Question, Tool};
 
-/// The arguments.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Input {
-    /// The document, as the caller names it.
-    pub uri: String,
-    /// Where in the document.
-    pub position: Position,
+const ASK: Ask = Ask::new("textDocument/hover", Shape::Hovers);
+
+pub(super) struct Hover;
+
+impl Tool for Hover {
+    fn name(&self) -> &'static str {
+        "vscode.lsp.hover"
+    }
+
+    fn title(&self) -> &'static str {
+        "Hover"
+    }
+
+    fn description(&self) -> &'static str {
+        "Tells the type, signature and documentation of the symbol at a position. Use it to learn what something is without opening the file that defines it."
+    }
+
+    fn input(&self) -> Vec<Field> {
+        place_fields()
+    }
+
+    fn output(&self) -> Vec<Field> {
+        let contents = "What the editor would show at this position, in pieces: signature, type, documentation. Empty if there is nothing to tell.";
+        let fragment = Schema::object(
+            "One piece.",
+            &[
+                required("kind", Schema::of("How to read value.", r#""string","enum":["markdown","plaintext"]"#)),
+                required("value", Schema::of("The text of the piece.", r#""string","minLength":1"#)),
+            ],
+        );
+        let range = "The code that the hover is about. Absent if the language server did not say.";
+        vec![
+            required("contents", Schema::array(contents, MAX_HOVER_FRAGMENTS, &fragment)),
+            optional("range", Schema::range(range)),
+            summary_field(),
+        ]
+    }
+
+    fn read(&self, arguments: &Value) -> Result<Arguments, Misfit> {
+        read_place(arguments)
+    }
+
+    fn asks(&self, _: &Question) -> &'static [Ask] {
+        &[ASK]
+    }
+
+    fn canonicalize(&self, answers: &[Raw], asked: &Asked<'_>) -> Result<Canonical, ToolError> {
+        let [raw] = answers else { return Err(ToolError::Internal) };
+        Ok(Canonical::Whole(Box::new(Answer::new(raw.hovers()?, asked.belief)?)))
+    }
 }
 
 /// What the editor would show, normalized and sorted (D12). It is truncated only when it is known how much fits.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Answer {
+struct Answer {
     fragments: Vec<String>,
     range: Option<Range>,
     belief: Belief,
@@ -40,7 +86,7 @@ struct Fragment<'a> {
 }
 
 #[derive(Serialize)]
-struct Payload<'a> {
+struct Encoded<'a> {
     contents: Vec<Content<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     range: Option<Range>,
@@ -55,7 +101,7 @@ struct Content<'a> {
 
 impl Answer {
     /// Normalizes what the editor returned.
-    pub fn new(raw: &RawHovers, belief: Belief) -> Result<Self, ToolError> {
+    fn new(raw: &RawHovers, belief: Belief) -> Result<Self, ToolError> {
         let mut fragments = Vec::new();
         let mut ranges = Vec::new();
         let mut taken = HashSet::new();
@@ -82,7 +128,7 @@ impl Answer {
 
     fn encode(&self, fragments: &[Fragment<'_>]) -> Result<Vec<u8>, ToolError> {
         let contents = fragments.iter().map(|fragment| Content { kind: "markdown", value: fragment.value }).collect();
-        let payload = Payload { contents, range: self.range, summary: self.summary(fragments) };
+        let payload = Encoded { contents, range: self.range, summary: self.summary(fragments) };
         serde_json::to_vec(&payload).map_err(|_| ToolError::Internal)
     }
 
@@ -104,13 +150,13 @@ impl Answer {
 impl Whole for Answer {
     /// `{"contents":[…],"range":…,"summary":…}`, truncated in the contract's three steps. The steps can make fragments
     /// equal and the last one the smallest, so they are put in order again.
-    fn payload(&self, budget: ResponseBudget) -> Result<EncodedPayload, ToolError> {
+    fn payload(&self, budget: ResponseBudget) -> Result<Payload, ToolError> {
         let clamped = self.fragments.iter().take(MAX_HOVER_FRAGMENTS).map(|value| Fragment::clamped(value));
         let mut fragments = in_order(clamped.collect());
         loop {
             let payload = self.encode(&fragments)?;
             let Err(too_large) = budget.check(payload.len(), || None) else {
-                return Ok(EncodedPayload { json: payload, items: fragments.len() });
+                return Ok(Payload::whole(payload, fragments.len()));
             };
             let Some(last) = fragments.pop() else {
                 return Err(too_large);

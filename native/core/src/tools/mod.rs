@@ -1,69 +1,200 @@
-//! The seven tools (contract sections 2 and 7).
+//! The tools, a file each (contract sections 2 and 7), and what their inputs, outputs and summaries have in common.
 
-pub mod definition;
-pub mod diagnostics_document;
-pub mod diagnostics_workspace;
-pub mod document_symbols;
-pub mod hover;
-pub mod references;
-pub mod workspace_symbols;
+mod definition;
+mod diagnostics_document;
+mod diagnostics_workspace;
+mod document_symbols;
+mod hover;
+mod references;
+mod workspace_symbols;
 
 use std::fmt;
 
-use serde::Deserializer;
 use serde::de::{Error, Visitor};
+use serde::{Deserialize, Deserializer};
+use serde_json::Value;
 
+use crate::ask::{Raw, Subject};
+use crate::canonical::Locations;
 use crate::error::ToolError;
-use crate::page::{EncodedPayload, ResponseBudget};
+use crate::left_out::LeftOut;
+use crate::limits::{DEFAULT_PAGE_SIZE, MAX_ITEMS_NONPAGED, MAX_PAGE_SIZE};
+use crate::page::List;
+use crate::position::Position;
+use crate::schema::{Field, Schema, optional, required};
+use crate::tool::{Arguments, Asked, Canonical, Misfit, Question, Registered, WantedPage, read};
 
-/// One of the seven tools, in the contract's order.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[expect(missing_docs, reason = "the names are the contract's own")]
-pub enum Tool {
-    Definition,
-    References,
-    Hover,
-    DocumentSymbols,
-    WorkspaceSymbols,
-    DiagnosticsDocument,
-    DiagnosticsWorkspace,
+/// Every tool, in the order of `tools/list`.
+pub const ALL: &[Registered] = &[
+    Registered(&definition::Definition),
+    Registered(&references::References),
+    Registered(&hover::Hover),
+    Registered(&document_symbols::DocumentSymbols),
+    Registered(&workspace_symbols::WorkspaceSymbols),
+    Registered(&diagnostics_document::DocumentDiagnostics),
+    Registered(&diagnostics_workspace::WorkspaceDiagnostics),
+];
+
+/// The tool with this exact name.
+pub fn named(name: &str) -> Option<Registered> {
+    ALL.iter().copied().find(|tool| tool.name() == name)
 }
 
-impl Tool {
-    /// All of them, in the order of `tools/list`.
-    pub const ALL: [Self; 7] = [
-        Self::Definition,
-        Self::References,
-        Self::Hover,
-        Self::DocumentSymbols,
-        Self::WorkspaceSymbols,
-        Self::DiagnosticsDocument,
-        Self::DiagnosticsWorkspace,
-    ];
+/// The longest `uri` that is accepted, in characters.
+const MAX_URI_CHARACTERS: usize = 16_384;
 
-    /// The stable name on the wire.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Definition => "vscode.lsp.definition",
-            Self::References => "vscode.lsp.references",
-            Self::Hover => "vscode.lsp.hover",
-            Self::DocumentSymbols => "vscode.lsp.documentSymbols",
-            Self::WorkspaceSymbols => "vscode.lsp.workspaceSymbols",
-            Self::DiagnosticsDocument => "vscode.lsp.diagnostics.document",
-            Self::DiagnosticsWorkspace => "vscode.lsp.diagnostics.workspace",
-        }
-    }
-
-    /// The tool with this exact name.
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|tool| tool.name() == name)
-    }
+/// The arguments of a tool that asks about a place.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct AtPlace {
+    #[serde(deserialize_with = "uri")]
+    uri: String,
+    position: Position,
 }
 
-/// The answer of a tool that is not paged.
-pub trait Whole: fmt::Debug + Send + Sync {
-    /// The payload as JSON, within the budget.
-    fn payload(&self, budget: ResponseBudget) -> Result<EncodedPayload, ToolError>;
+/// The arguments of a tool that asks about a document.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct OfDocument {
+    #[serde(deserialize_with = "uri")]
+    uri: String,
+}
+
+fn read_place(arguments: &Value) -> Result<Arguments, Misfit> {
+    let AtPlace { uri, position } = read(arguments)?;
+    Ok(Arguments { question: Question::about(Subject::Place { uri, position }), page: None })
+}
+
+fn read_document(arguments: &Value) -> Result<Arguments, Misfit> {
+    let OfDocument { uri } = read(arguments)?;
+    Ok(Arguments { question: Question::about(Subject::Document { uri }), page: None })
+}
+
+fn paged(question: Question, size: Option<u64>, cursor: Option<String>) -> Arguments {
+    Arguments { question, page: Some(WantedPage { size, cursor }) }
+}
+
+/// The argument that names the document. `to` tells what for.
+fn uri_field(to: &str) -> Field {
+    let description = format!(
+        "The file to {to}, as an absolute file: URI, percent-encoded, without query or fragment, for example file:///home/me/project/src/main.ts. It must lie inside an open workspace folder or an allowed root."
+    );
+    required("uri", Schema::of(&description, &format!(r#""string","maxLength":{MAX_URI_CHARACTERS}"#)))
+}
+
+fn place_fields() -> Vec<Field> {
+    let line = Schema::coordinate("0-based line: the first line of the file is 0.");
+    let character = Schema::coordinate(
+        "0-based offset in the line, counted in UTF-16 code units: the first character is 0, a character outside the Basic Multilingual Plane such as an emoji counts as 2.",
+    );
+    let position = Schema::object(
+        "The place to ask about: a position on the name of the symbol. Editors and compilers often count lines and columns from 1; subtract 1 from both.",
+        &[required("line", line), required("character", character)],
+    );
+    vec![uri_field("ask about"), required("position", position)]
+}
+
+/// The arguments of a paged tool: what it has pages of, and which arguments have to stay the same.
+fn page_fields(items: &str, same: &str) -> [Field; 2] {
+    let size = format!(
+        "How many {items} to return at most on this page; {DEFAULT_PAGE_SIZE} if left out. A larger number than the gateway allows ({MAX_PAGE_SIZE}, or less if configured) counts as that maximum."
+    );
+    let cursor = format!(
+        "Where to go on. Leave it out or pass null for the first page, which always asks the editor afresh. For the next page pass nextCursor of the page before, unchanged, with {same}. A cursor holds for one state of the workspace: if the call fails with CURSOR_STALE or CURSOR_EXPIRED, start again with null."
+    );
+    [
+        optional("pageSize", Schema::of(&size, &format!(r#""integer","minimum":1,"default":{DEFAULT_PAGE_SIZE}"#))),
+        optional("cursor", Schema::of(&cursor, r#"["string","null"],"default":null"#)),
+    ]
+}
+
+/// The members of a page.
+fn page_output(items: &str, item: &Schema) -> Vec<Field> {
+    let cursor =
+        "Pass this as cursor, with otherwise the same arguments, to get the next page. null: this page is the last.";
+    vec![
+        required("items", Schema::array(items, MAX_PAGE_SIZE, item)),
+        required("nextCursor", Schema::of(cursor, r#"["string","null"]"#)),
+        summary_field(),
+    ]
+}
+
+fn summary_field() -> Field {
+    let description = "One sentence for a reader: how much was found, and how much was cut or left out.";
+    optional("summary", Schema::of(description, r#""string""#))
+}
+
+/// The member that names a file.
+fn file_field() -> Field {
+    let description = "The file, as a canonical file: URI: symbolic links are resolved and reserved characters percent-encoded. It can be passed back to any tool.";
+    required("uri", Schema::of(description, r#""string","pattern":"^file://""#))
+}
+
+fn location_schema(description: &str) -> Schema {
+    Schema::object(description, &[file_field(), required("range", Schema::range("Where in that file."))])
+}
+
+fn id_field() -> Field {
+    let description = "Stable identifier: the same for the same item as long as its content and place do not change.";
+    required("id", Schema::of(description, r#""string","pattern":"^sha256:[0-9a-f]{64}$""#))
+}
+
+/// The first members of a symbol.
+fn symbol_fields() -> [Field; 3] {
+    let kind = "LSP's SymbolKind: 1 File, 2 Module, 3 Namespace, 4 Package, 5 Class, 6 Method, 7 Property, 8 Field, 9 Constructor, 10 Enum, 11 Interface, 12 Function, 13 Variable, 14 Constant, 15 String, 16 Number, 17 Boolean, 18 Array, 19 Object, 20 Key, 21 Null, 22 EnumMember, 23 Struct, 24 Event, 25 Operator, 26 TypeParameter.";
+    [
+        id_field(),
+        required("name", Schema::of("The name of the symbol.", r#""string","minLength":1"#)),
+        required("kind", Schema::of(kind, r#""integer","minimum":1,"maximum":26"#)),
+    ]
+}
+
+fn container_field() -> Field {
+    let description = "The name of what directly contains the symbol, such as its class. Absent if nothing does.";
+    optional("containerName", Schema::of(description, r#""string","minLength":1"#))
+}
+
+fn diagnostics_schema(description: &str) -> Schema {
+    let severity =
+        "LSP's DiagnosticSeverity: 1 error, 2 warning, 3 information, 4 hint. Absent if its reporter gave none.";
+    let code = "The reporter's code for this kind of problem, for example 2322. A number is given as decimal text. Absent if there is none.";
+    let source = "Who reports it, for example ts or eslint. Absent if the reporter gave none.";
+    let diagnostic = Schema::object(
+        "One diagnostic.",
+        &[
+            id_field(),
+            required("range", Schema::range("The code that it is about.")),
+            optional("severity", Schema::of(severity, r#""integer","minimum":1,"maximum":4"#)),
+            optional("code", Schema::of(code, r#""string""#)),
+            optional("source", Schema::of(source, r#""string","minLength":1"#)),
+            required("message", Schema::of("What is wrong, in the words of its reporter.", r#""string""#)),
+        ],
+    );
+    Schema::array(description, MAX_ITEMS_NONPAGED, &diagnostic)
+}
+
+/// The members of an answer that tells where a symbol leads: what that is called, and what it means if there is none.
+fn targets_output(description: &str, one: &str) -> Vec<Field> {
+    let one = format!("One {one}: the file, and the range of its name where the language server tells it.");
+    vec![required("locations", Schema::array(description, MAX_ITEMS_NONPAGED, &location_schema(&one))), summary_field()]
+}
+
+/// Where a symbol leads, as a list.
+fn targets(answers: &[Raw], asked: &Asked<'_>, one: &str, many: &str) -> Result<Canonical, ToolError> {
+    let [raw] = answers else { return Err(ToolError::Internal) };
+    let raw = raw.targets()?;
+    let locations = Locations::of_targets(raw, asked.roots, asked.real)?;
+    let left_out = LeftOut { without_range: raw.without_range, ..locations.left_out() };
+    let items = locations.encode(MAX_ITEMS_NONPAGED)?;
+    let (found, returned) = (locations.len(), items.len());
+    let told = match found {
+        0 => format!("Found no {one}"),
+        1 => format!("Found 1 {one}"),
+        found if found > returned => format!("Returned {returned} of {found} {many}"),
+        found => format!("Found {found} {many}"),
+    };
+    let summary = format!("{told}{left_out}{}.", asked.belief);
+    Ok(Canonical::Whole(Box::new(List { opening: r#"{"locations":["#.to_owned(), items, summary })))
 }
 
 /// The text without what surrounds it and is whitespace to Unicode or to JavaScript, which differ in two characters.
@@ -88,6 +219,15 @@ fn counted_of(returned: usize, found: usize, one: &str, many: &str) -> String {
 /// What the summary of a page says of the next.
 fn next_page(more: bool) -> &'static str {
     if more { " (next page available)" } else { "" }
+}
+
+/// Reads the name of a document, which is not too long.
+fn uri<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    let uri = String::deserialize(deserializer)?;
+    if uri.chars().count() > MAX_URI_CHARACTERS {
+        return Err(D::Error::custom("too long"));
+    }
+    Ok(uri)
 }
 
 /// Reads an optional page size. JSON knows one kind of number, so `50.0` is 50; what is too large for the type is

@@ -1,77 +1,108 @@
 //! `vscode.lsp.references` (contract section 7.2).
 
 use serde::Deserialize;
+use serde_json::Value;
 
-use super::{counted, next_page};
-use crate::belief::Belief;
+use super::{counted, definition, location_schema, next_page, page_fields, page_output, paged, place_fields};
+use crate::ask::{Ask, Raw, Shape, Subject};
 use crate::canonical::Locations;
 use crate::cursor::Cursor;
 use crate::error::ToolError;
 use crate::left_out::LeftOut;
 use crate::limits::MAX_REFERENCES_ITEMS_TOTAL;
-use crate::location::{RawLocations, RawTargets};
-use crate::page::{EncodedPayload, Page, PageParts, PageSize, ResponseBudget};
+use crate::page::{Page, PageSize, Payload, ResponseBudget};
 use crate::position::Position;
-use crate::roots::{AllowedRoots, RealPaths};
+use crate::schema::{Field, Schema, optional};
 use crate::snapshots::Retained;
+use crate::tool::{Arguments, Asked, Canonical, Misfit, Question, Tool, read};
 
-/// The arguments.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+const ASK: Ask = Ask::new("textDocument/references", Shape::Locations);
+const DECLARATION: Ask = Ask::new("textDocument/declaration", Shape::Targets);
+const WITHOUT_DECLARATIONS: &[Ask] = &[ASK, definition::ASK.optional(), DECLARATION.optional()];
+
+pub(super) struct References;
+
+#[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct Input {
-    /// The document, as the caller names it.
-    pub uri: String,
-    /// Where in the document.
-    pub position: Position,
-    /// Whether definitions and declarations belong to the result (D9).
+struct Input {
+    #[serde(deserialize_with = "super::uri")]
+    uri: String,
+    position: Position,
     #[serde(default)]
-    pub include_declaration: bool,
-    /// How many items the caller wants on a page.
+    include_declaration: bool,
     #[serde(default, deserialize_with = "super::page_size")]
-    pub page_size: Option<u64>,
-    /// Where to go on; nothing for the first page.
+    page_size: Option<u64>,
     #[serde(default)]
-    pub cursor: Option<String>,
+    cursor: Option<String>,
 }
 
-/// The full canonical set of what the editor returned. `declarations` are the answers to the questions for definitions
-/// and declarations at the same position, if those are not wanted (D9).
-pub fn canonicalize(
-    references: &RawLocations,
-    declarations: &[RawTargets],
-    belief: Belief,
-    roots: &AllowedRoots,
-    real: &dyn RealPaths,
-) -> Result<Retained, ToolError> {
-    let locations = Locations::of_references(references, declarations, roots, real)?;
-    let items = locations.len();
-    if items > MAX_REFERENCES_ITEMS_TOTAL {
-        return Err(ToolError::TooManyItems { items, max_items: MAX_REFERENCES_ITEMS_TOTAL });
+impl Tool for References {
+    fn name(&self) -> &'static str {
+        "vscode.lsp.references"
     }
-    let left_out = LeftOut { without_range: references.without_range, ..locations.left_out() };
-    Ok(Retained { set: locations.encode(items)?, left_out, belief })
-}
 
-/// The payload of the page at the cursor, as JSON: `{"items":[…],"nextCursor":…,"summary":…}`.
-pub fn page(
-    retained: &Retained,
-    cursor: &Cursor,
-    size: PageSize,
-    budget: ResponseBudget,
-) -> Result<EncodedPayload, ToolError> {
-    Ok(page_parts(retained, cursor, size, budget)?.joined(&retained.set))
-}
+    fn title(&self) -> &'static str {
+        "References"
+    }
 
-/// As [`page`], with the items left where they are held.
-pub fn page_parts(
-    retained: &Retained,
-    cursor: &Cursor,
-    size: PageSize,
-    budget: ResponseBudget,
-) -> Result<PageParts, ToolError> {
-    let summarize = |items, more| {
-        let &Retained { left_out, belief, .. } = retained;
-        format!("Returned {}{}{left_out}{belief}.", counted(items, "reference", "references"), next_page(more))
-    };
-    Page::new(&retained.set, cursor, size, summarize)?.parts(budget)
+    fn description(&self) -> &'static str {
+        "Lists every place in the workspace that refers to the symbol at a position, in pages. Use it before you change or remove something, in place of a text search: it follows renamed imports and leaves out other symbols of the same name. Go on until nextCursor is null."
+    }
+
+    fn input(&self) -> Vec<Field> {
+        let include = "true: the places that define or declare the symbol are in the list too. false, the default: they are left out.";
+        let mut fields = place_fields();
+        fields.push(optional("includeDeclaration", Schema::of(include, r#""boolean","default":false"#)));
+        fields.extend(page_fields("references", "the same uri, position and includeDeclaration"));
+        fields
+    }
+
+    fn output(&self) -> Vec<Field> {
+        let items =
+            "The references on this page. Over all pages they are sorted by uri and then by range, without duplicates.";
+        page_output(items, &location_schema("One reference."))
+    }
+
+    fn read(&self, arguments: &Value) -> Result<Arguments, Misfit> {
+        let Input { uri, position, include_declaration, page_size, cursor } = read(arguments)?;
+        let parameters = vec![include_declaration.to_string()];
+        Ok(paged(Question { subject: Subject::Place { uri, position }, parameters }, page_size, cursor))
+    }
+
+    /// The definitions and declarations there are asked for as well, if they are not wanted in the list (D9).
+    fn asks(&self, question: &Question) -> &'static [Ask] {
+        let includes_declaration = question.parameters == ["true"];
+        if includes_declaration { &[ASK] } else { WITHOUT_DECLARATIONS }
+    }
+
+    fn canonicalize(&self, answers: &[Raw], asked: &Asked<'_>) -> Result<Canonical, ToolError> {
+        let (references, declarations) = answers.split_first().ok_or(ToolError::Internal)?;
+        let references = references.locations()?;
+        let declarations = declarations.iter().map(Raw::targets).collect::<Result<Vec<_>, _>>()?;
+        let locations = Locations::of_references(references, &declarations, asked.roots, asked.real)?;
+        let items = locations.len();
+        if items > MAX_REFERENCES_ITEMS_TOTAL {
+            return Err(ToolError::TooManyItems { items, max_items: MAX_REFERENCES_ITEMS_TOTAL });
+        }
+        let left_out = LeftOut { without_range: references.without_range, ..locations.left_out() };
+        Ok(Canonical::Set(Retained { set: locations.encode(items)?, left_out, belief: asked.belief }))
+    }
+
+    fn is_paged(&self) -> bool {
+        true
+    }
+
+    fn page(
+        &self,
+        retained: &Retained,
+        cursor: &Cursor,
+        size: PageSize,
+        budget: ResponseBudget,
+    ) -> Result<Payload, ToolError> {
+        let summarize = |items, more| {
+            let returned = counted(items, "reference", "references");
+            format!("Returned {returned}{}{}{}.", next_page(more), retained.left_out, retained.belief)
+        };
+        Page::new(&retained.set, cursor, size, summarize)?.payload(budget)
+    }
 }

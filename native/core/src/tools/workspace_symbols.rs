@@ -1,54 +1,124 @@
 //! `vscode.lsp.workspaceSymbols` (contract section 7.5).
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
-use super::{counted, next_page, trimmed};
-use crate::belief::Belief;
+use super::{
+    container_field, counted, location_schema, next_page, page_fields, page_output, paged, symbol_fields, trimmed,
+};
+use crate::ask::{Ask, Raw, Shape, Subject};
 use crate::canonical::{CanonicalSet, Names, string_at};
 use crate::cursor::Cursor;
 use crate::error::ToolError;
 use crate::keys::ItemId;
 use crate::limits::MAX_WORKSPACE_SYMBOLS_ITEMS_TOTAL;
 use crate::order::{MissingLast, Text};
-use crate::page::{EncodedPayload, Page, PageSize, ResponseBudget};
+use crate::page::{Page, PageSize, Payload, ResponseBudget};
 use crate::position::Range;
-use crate::roots::{AllowedRoots, RealPaths};
+use crate::schema::{Field, Schema, required};
 use crate::snapshots::Retained;
 use crate::symbol::{RawWorkspaceSymbol, RawWorkspaceSymbols, SymbolKind};
+use crate::tool::{Arguments, Asked, Canonical, Misfit, Question, Tool, read};
 use crate::uri::CanonicalUri;
 
-/// The arguments.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+const ASK: Ask = Ask::new("workspace/symbol", Shape::WorkspaceSymbols);
+
+pub(super) struct WorkspaceSymbols;
+
+#[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct Input {
-    /// What to look for, as the caller wrote it.
-    pub query: String,
-    /// How many items the caller wants on a page.
+struct Input {
+    query: String,
     #[serde(default, deserialize_with = "super::page_size")]
-    pub page_size: Option<u64>,
-    /// Where to go on; nothing for the first page.
+    page_size: Option<u64>,
     #[serde(default)]
-    pub cursor: Option<String>,
+    cursor: Option<String>,
 }
 
-/// What to look for, without the whitespace around it. It is not empty.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Query(String);
-
-impl Query {
-    /// Trims what the caller wrote. Refuses what is blank.
-    pub fn normalized(text: &str) -> Result<Self, ToolError> {
-        let query = trimmed(text);
-        if query.is_empty() {
-            let advice = "`query` is blank; pass a name, or part of one, and call again.";
-            return Err(ToolError::InvalidParams(advice.to_owned()));
-        }
-        Ok(Self(query.to_owned()))
+impl Tool for WorkspaceSymbols {
+    fn name(&self) -> &'static str {
+        "vscode.lsp.workspaceSymbols"
     }
 
-    /// The text to look for.
-    pub fn as_str(&self) -> &str {
-        &self.0
+    fn title(&self) -> &'static str {
+        "Workspace symbols"
+    }
+
+    fn description(&self) -> &'static str {
+        "Searches the whole workspace for symbols by name, in pages. Use it when you know what something is called and not where it is."
+    }
+
+    fn input(&self) -> Vec<Field> {
+        let query = "The name to look for, or part of it. Spaces around it are ignored, and it may not be blank. How it is matched is up to each language server: mostly as a case-insensitive part or as letters in this order.";
+        let mut fields = vec![required("query", Schema::of(query, r#""string","minLength":1,"pattern":"\\S""#))];
+        fields.extend(page_fields("symbols", "the same query"));
+        fields
+    }
+
+    fn output(&self) -> Vec<Field> {
+        let items =
+            "The symbols on this page. Over all pages they are sorted by uri, range and name, without duplicates.";
+        let mut fields = Vec::from(symbol_fields());
+        fields.extend([required("location", location_schema("Where the symbol is.")), container_field()]);
+        page_output(items, &Schema::object("One symbol.", &fields))
+    }
+
+    fn read(&self, arguments: &Value) -> Result<Arguments, Misfit> {
+        let Input { query, page_size, cursor } = read(arguments)?;
+        let query = trimmed(&query);
+        if query.is_empty() {
+            // What the schema's pattern takes for a character and Unicode for whitespace.
+            let advice = "`query` is blank; pass a name, or part of one, and call again.";
+            return Err(Misfit::Refused(ToolError::InvalidParams(advice.to_owned())));
+        }
+        let subject = Subject::Workspace { query: Some(query.to_owned()) };
+        Ok(paged(Question::about(subject), page_size, cursor))
+    }
+
+    fn asks(&self, _: &Question) -> &'static [Ask] {
+        &[ASK]
+    }
+
+    fn canonicalize(&self, answers: &[Raw], asked: &Asked<'_>) -> Result<Canonical, ToolError> {
+        let [raw] = answers else { return Err(ToolError::Internal) };
+        let raw = raw.workspace_symbols()?;
+        let mut names = Names::new(asked.roots, asked.real);
+        let admitted = names.admit(&raw.strings, raw.items.iter().map(|item| item.uri))?;
+        let symbols = raw.items.iter().map(|item| Symbol::of(raw, item));
+        let symbols = admitted.into_iter().zip(symbols).map(|(name, symbol)| Ok((name, symbol?)));
+        let allowed = names.order(symbols.collect::<Result<_, ToolError>>()?);
+
+        let mut left_out = allowed.left_out();
+        let mut encoded = Vec::with_capacity(allowed.len());
+        for (uri, symbol) in allowed.iter() {
+            match (symbol.name, symbol.range) {
+                (None, _) => left_out.without_name += 1,
+                (Some(_), None) => left_out.without_range += 1,
+                (Some(Text(name)), Some(range)) => encoded.push(symbol.encoded(uri, name, range)),
+            }
+        }
+        if encoded.len() > MAX_WORKSPACE_SYMBOLS_ITEMS_TOTAL {
+            return Err(ToolError::TooManyItems { items: encoded.len(), max_items: MAX_WORKSPACE_SYMBOLS_ITEMS_TOTAL });
+        }
+        Ok(Canonical::Set(Retained { set: CanonicalSet::encode(encoded)?, left_out, belief: asked.belief }))
+    }
+
+    fn is_paged(&self) -> bool {
+        true
+    }
+
+    fn page(
+        &self,
+        retained: &Retained,
+        cursor: &Cursor,
+        size: PageSize,
+        budget: ResponseBudget,
+    ) -> Result<Payload, ToolError> {
+        let summarize = |items, more| {
+            let returned = counted(items, "workspace symbol", "workspace symbols");
+            format!("Returned {returned}{}{}{}.", next_page(more), retained.left_out, retained.belief)
+        };
+        Page::new(&retained.set, cursor, size, summarize)?.payload(budget)
     }
 }
 
@@ -78,48 +148,6 @@ struct Encoded<'a> {
 struct Location<'a> {
     uri: &'a str,
     range: Range,
-}
-
-/// The full canonical set of what the editor returned.
-pub fn canonicalize(
-    raw: &RawWorkspaceSymbols,
-    belief: Belief,
-    roots: &AllowedRoots,
-    real: &dyn RealPaths,
-) -> Result<Retained, ToolError> {
-    let mut names = Names::new(roots, real);
-    let admitted = names.admit(&raw.strings, raw.items.iter().map(|item| item.uri))?;
-    let symbols = raw.items.iter().map(|item| Symbol::of(raw, item));
-    let symbols = admitted.into_iter().zip(symbols).map(|(name, symbol)| Ok((name, symbol?)));
-    let allowed = names.order(symbols.collect::<Result<_, ToolError>>()?);
-
-    let mut left_out = allowed.left_out();
-    let mut encoded = Vec::with_capacity(allowed.len());
-    for (uri, symbol) in allowed.iter() {
-        match (symbol.name, symbol.range) {
-            (None, _) => left_out.without_name += 1,
-            (Some(_), None) => left_out.without_range += 1,
-            (Some(Text(name)), Some(range)) => encoded.push(symbol.encoded(uri, name, range)),
-        }
-    }
-    if encoded.len() > MAX_WORKSPACE_SYMBOLS_ITEMS_TOTAL {
-        return Err(ToolError::TooManyItems { items: encoded.len(), max_items: MAX_WORKSPACE_SYMBOLS_ITEMS_TOTAL });
-    }
-    Ok(Retained { set: CanonicalSet::encode(encoded)?, left_out, belief })
-}
-
-/// The payload of the page at the cursor, as JSON: `{"items":[…],"nextCursor":…,"summary":…}`.
-pub fn page(
-    retained: &Retained,
-    cursor: &Cursor,
-    size: PageSize,
-    budget: ResponseBudget,
-) -> Result<EncodedPayload, ToolError> {
-    let summarize = |items, more| {
-        let returned = counted(items, "workspace symbol", "workspace symbols");
-        format!("Returned {returned}{}{}{}.", next_page(more), retained.left_out, retained.belief)
-    };
-    Page::new(&retained.set, cursor, size, summarize)?.payload(budget)
 }
 
 impl<'a> Symbol<'a> {

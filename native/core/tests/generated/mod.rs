@@ -2,15 +2,21 @@
 
 use std::path::PathBuf;
 
+use gateway_core::ask::Raw;
+use gateway_core::belief::Belief;
 use gateway_core::canonical::CanonicalSet;
+use gateway_core::error::ToolError;
 use gateway_core::limits::{Limits, REQUEST_TIMEOUT};
 use gateway_core::page::{PageSize, ResponseBudget};
 use gateway_core::position::{MAX_COORDINATE, Position, Range};
-use gateway_core::roots::AllowedRoots;
+use gateway_core::roots::{AllowedRoots, RealPaths};
+use gateway_core::snapshots::Retained;
+use gateway_core::tool::{Arguments, Asked, Canonical, Registered};
+use gateway_core::tools;
 use gateway_core::uri::PathStyle;
 use proptest::prelude::*;
 use proptest::sample::select;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::in_memory::InMemory;
 
@@ -81,4 +87,45 @@ pub(crate) fn page_size(size: usize) -> PageSize {
 pub(crate) fn items(set: &CanonicalSet) -> Vec<Value> {
     let json = String::from_utf8(set.slice(0, set.len()).to_vec()).unwrap();
     serde_json::from_str(&format!("[{json}]")).unwrap()
+}
+
+/// A question to a tool, about `file:///ws/a.ts` or all of the workspace, and the answers to it.
+pub(crate) struct Call {
+    pub(crate) tool: Registered,
+    pub(crate) uri: &'static str,
+    pub(crate) answers: Vec<Raw>,
+}
+
+impl Call {
+    pub(crate) fn new(tool: &str, answers: impl Into<Vec<Raw>>) -> Self {
+        Self { tool: tools::named(tool).unwrap(), uri: "file:///ws/a.ts", answers: answers.into() }
+    }
+
+    pub(crate) fn arguments(&self) -> Arguments {
+        let place = json!({ "uri": self.uri, "position": { "line": 1, "character": 2 } });
+        let tried = [place, json!({ "uri": self.uri }), json!({ "query": "a" }), json!({})];
+        tried.iter().find_map(|arguments| self.tool.read(arguments).ok()).unwrap()
+    }
+
+    pub(crate) fn canonical(&self, roots: &AllowedRoots, real: &dyn RealPaths) -> Result<Canonical, ToolError> {
+        let question = &self.arguments().question;
+        let document = roots.admit(self.uri, &disk()).ok().map(|document| document.uri);
+        let document = document.as_ref();
+        let belief = Belief::Confirmed;
+        self.tool.canonicalize(&self.answers, &Asked { question, document, in_tab: false, belief, roots, real })
+    }
+
+    /// The full set of a paged tool.
+    pub(crate) fn set(&self) -> Retained {
+        let disk = disk();
+        let Canonical::Set(retained) = self.canonical(&roots(&disk), &disk).unwrap() else { unreachable!() };
+        retained
+    }
+
+    /// The payload of a tool that is not paged.
+    pub(crate) fn payload(&self, budget: ResponseBudget) -> Result<Vec<u8>, ToolError> {
+        let disk = disk();
+        let Canonical::Whole(whole) = self.canonical(&roots(&disk), &disk)? else { unreachable!() };
+        Ok(whole.payload(budget)?.before)
+    }
 }

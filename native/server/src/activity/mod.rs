@@ -10,7 +10,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use gateway_core::error::{ErrorCode, ToolError};
 use gateway_core::position::Position;
-use gateway_core::tools::Tool;
+use gateway_core::tool::Registered;
 use serde::Serialize;
 use serde_json::Value;
 use thiserror::Error;
@@ -36,7 +36,7 @@ struct Memory {
     ended: u64,
     calls: VecDeque<Arc<Call>>,
     clients: Clients,
-    counts: BTreeMap<(Tool, Option<ErrorCode>), u64>,
+    counts: BTreeMap<(Registered, Option<ErrorCode>), u64>,
     latency: Latency,
 }
 
@@ -44,7 +44,7 @@ struct Memory {
 #[derive(Debug)]
 pub struct Ended<'a> {
     /// Which tool was called.
-    pub tool: Tool,
+    pub tool: Registered,
     /// What it was asked about.
     pub about: About,
     /// How many items were answered, or why none.
@@ -97,7 +97,7 @@ struct Call {
     /// When it began, in milliseconds since 1970.
     at: u64,
     client: Arc<ClientName>,
-    tool: Tool,
+    tool: Registered,
     about: About,
     outcome: Option<ErrorCode>,
     /// Whether it asked about a document that it was not refused.
@@ -116,7 +116,7 @@ pub struct News {
     pub slice: u64,
     calls: Vec<Arc<Call>>,
     clients: Vec<(Client, bool)>,
-    counts: Vec<(Tool, Option<ErrorCode>, u64)>,
+    counts: Vec<(Registered, Option<ErrorCode>, u64)>,
     slices: Vec<Slice>,
 }
 
@@ -344,6 +344,8 @@ impl<'a> ToldClient<'a> {
 mod tests {
     use serde_json::json;
 
+    use gateway_core::tools;
+
     use super::*;
     use crate::session::{Revision, Sessions};
 
@@ -358,7 +360,13 @@ mod tests {
     }
 
     fn ended(about: About, outcome: Result<usize, &ToolError>) -> Ended<'_> {
-        Ended { tool: Tool::Hover, about, outcome, bytes: 300, duration: Duration::from_micros(2_500) }
+        Ended {
+            tool: tools::named("vscode.lsp.hover").unwrap(),
+            about,
+            outcome,
+            bytes: 300,
+            duration: Duration::from_micros(2_500),
+        }
     }
 
     fn in_ship() -> About {

@@ -6,21 +6,34 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
+use gateway_core::ask::{Ask, Raw, Shape, Subject};
 use gateway_core::diagnostic::{RawDiagnostic, RawDiagnostics, RawReport, Severity};
+use gateway_core::error::ToolError;
 use gateway_core::hover::RawHovers;
 use gateway_core::limits::Limits;
 use gateway_core::location::{RawLocation, RawLocations, RawTargets};
 use gateway_core::position::{Position, Range};
 use gateway_core::symbol::{RawDocumentSymbols, RawWorkspaceSymbol, RawWorkspaceSymbols, SymbolKind};
-use gateway_server::editor::{
-    Editor, EditorError, Found, Language, MainDocument, OpenDocument, Opening, Place, Readiness,
-};
+use gateway_core::tools;
+use gateway_server::access::Access;
+use gateway_server::catalog::catalog;
+use gateway_server::editor::{Editor, EditorError, Language, MainDocument, OpenDocument, Readiness};
 use gateway_server::gateway::{Gateway, Settings};
-use gateway_server::http::Access;
+
+use gateway_server::lifecycle::Calls as _;
 use gateway_server::session::Sessions;
 use gateway_server::watch::Ignore;
+use serde_json::Value;
 use tempfile::TempDir;
 use tokio::sync::{Semaphore, watch};
+
+pub(crate) const DEFINITION: &str = "vscode.lsp.definition";
+pub(crate) const REFERENCES: &str = "vscode.lsp.references";
+pub(crate) const HOVER: &str = "vscode.lsp.hover";
+pub(crate) const DOCUMENT_SYMBOLS: &str = "vscode.lsp.documentSymbols";
+pub(crate) const WORKSPACE_SYMBOLS: &str = "vscode.lsp.workspaceSymbols";
+pub(crate) const DOCUMENT_DIAGNOSTICS: &str = "vscode.lsp.diagnostics.document";
+pub(crate) const WORKSPACE_DIAGNOSTICS: &str = "vscode.lsp.diagnostics.workspace";
 
 /// What happens to the gateway while the editor has something to do for it.
 pub(crate) type Meanwhile = Box<dyn FnOnce(&Gateway<StandIn>) + Send>;
@@ -53,12 +66,8 @@ pub(crate) struct Answers {
     pub(crate) language: Option<&'static str>,
     /// Whether the language's extension shows that it is ready as soon as a document is opened.
     pub(crate) ready_at_once: bool,
-    /// What comes with a document as the answer to the question that went along.
-    pub(crate) along: Option<Found>,
-    /// The languages that were known to be ready when a document was last opened.
-    pub(crate) known_ready: Vec<String>,
     /// Whether the documents are in tabs.
-    pub(crate) shown: bool,
+    pub(crate) in_tab: bool,
     /// The documents that were opened, with the line asked about.
     pub(crate) opened: Vec<(String, Option<u32>)>,
     /// Where hovers and outlines were asked for, and what was searched.
@@ -69,7 +78,7 @@ pub(crate) struct Answers {
 
 impl Answers {
     fn language(&self) -> Language {
-        Language { id: self.language.unwrap_or("typescript").to_owned(), tells: !self.silent }
+        Language { id: self.language.unwrap_or("typescript").to_owned(), has_readiness_probe: !self.silent }
     }
 }
 
@@ -101,19 +110,16 @@ impl StandIn {
 }
 
 impl Editor for StandIn {
-    async fn open(&self, opening: Opening<'_>) -> Result<(OpenDocument, Option<Found>), EditorError> {
-        let Opening { uri, position, along, ready: known } = opening;
+    async fn open(&self, uri: &str, position: Option<Position>) -> Result<OpenDocument, EditorError> {
         let line = position.map(|position| position.line);
         let meanwhile = self.set(|answers| {
             answers.opened.push((uri.to_owned(), line));
-            answers.known_ready = known;
             answers.while_opening.take()
         });
         self.let_happen(meanwhile).await;
         let line_length = line.and_then(|line| [10, 20].get(line as usize).copied());
-        let (language, ready, shown) = self.set(|answers| (answers.language(), answers.ready_at_once, answers.shown));
-        let found = self.set(|answers| answers.along.clone()).filter(|_| along.is_some());
-        Ok((OpenDocument { line_count: 2, line_length, language, ready, shown }, found))
+        let (language, ready, in_tab) = self.set(|answers| (answers.language(), answers.ready_at_once, answers.in_tab));
+        Ok(OpenDocument { line_count: 2, line_length, language, ready, in_tab })
     }
 
     async fn ready(&self, _: &str) -> Result<Readiness, EditorError> {
@@ -126,52 +132,36 @@ impl Editor for StandIn {
         Ok(self.set(|answers| vec![MainDocument { uri: "file:///main".to_owned(), language: answers.language() }]))
     }
 
-    async fn definition(&self, _: &Place) -> Result<RawTargets, EditorError> {
-        self.set(|answers| answers.definition.clone()).unwrap_or(Err(EditorError::Unavailable))
-    }
-
-    async fn declaration(&self, _: &Place) -> Result<RawTargets, EditorError> {
-        Err(EditorError::Unavailable)
-    }
-
-    async fn references(&self, _: &Place) -> Result<RawLocations, EditorError> {
-        self.on_the_way().await;
-        self.set(|answers| answers.references.clone()).ok_or(EditorError::Unavailable)
-    }
-
-    async fn hover(&self, place: &Place) -> Result<RawHovers, EditorError> {
+    async fn ask(&self, ask: Ask, subject: &Subject, known_for: Option<Duration>) -> Result<Raw, EditorError> {
+        // Those of a tool that is not paged are answered at once.
+        if matches!(ask.shape, Shape::Locations | Shape::WorkspaceSymbols | Shape::Diagnostics) {
+            self.on_the_way().await;
+        }
         self.set(|answers| {
-            answers.asked_about.push(format!("{} {}", place.uri, place.position));
-            answers.hover.clone()
+            let unavailable = EditorError::Unavailable;
+            match (ask.shape, subject) {
+                (Shape::Hovers, Subject::Place { uri, position }) => {
+                    answers.asked_about.push(format!("{uri} {position}"));
+                }
+                (Shape::DocumentSymbols, Subject::Document { uri }) => answers.asked_about.push(uri.clone()),
+                (Shape::WorkspaceSymbols, Subject::Workspace { query }) => answers.asked_about.extend(query.clone()),
+                (Shape::Diagnostics, Subject::Document { .. }) => answers.known_for = known_for,
+                _ => {}
+            }
+            match ask.shape {
+                Shape::Targets if ask.method == "textDocument/definition" => {
+                    answers.definition.clone().unwrap_or(Err(unavailable)).map(Raw::Targets)
+                }
+                Shape::Targets => Err(unavailable),
+                Shape::Locations => answers.references.clone().map(Raw::Locations).ok_or(unavailable),
+                Shape::Hovers => answers.hover.clone().map(Raw::Hovers).ok_or(unavailable),
+                Shape::DocumentSymbols => answers.document_symbols.clone().map(Raw::DocumentSymbols).ok_or(unavailable),
+                Shape::WorkspaceSymbols => {
+                    answers.workspace_symbols.clone().map(Raw::WorkspaceSymbols).ok_or(unavailable)
+                }
+                Shape::Diagnostics => answers.diagnostics.clone().map(Raw::Diagnostics).ok_or(EditorError::Failed),
+            }
         })
-        .ok_or(EditorError::Unavailable)
-    }
-
-    async fn document_symbols(&self, uri: &str) -> Result<RawDocumentSymbols, EditorError> {
-        self.set(|answers| {
-            answers.asked_about.push(uri.to_owned());
-            answers.document_symbols.clone()
-        })
-        .ok_or(EditorError::Unavailable)
-    }
-
-    async fn workspace_symbols(&self, query: &str) -> Result<RawWorkspaceSymbols, EditorError> {
-        self.on_the_way().await;
-        self.set(|answers| {
-            answers.asked_about.push(query.to_owned());
-            answers.workspace_symbols.clone()
-        })
-        .ok_or(EditorError::Unavailable)
-    }
-
-    async fn diagnostics(&self, _: Option<Duration>) -> Result<RawDiagnostics, EditorError> {
-        self.on_the_way().await;
-        self.set(|answers| answers.diagnostics.clone()).ok_or(EditorError::Failed)
-    }
-
-    async fn document_diagnostics(&self, _: &str, known_for: Option<Duration>) -> Result<RawDiagnostics, EditorError> {
-        self.set(|answers| answers.known_for = known_for);
-        self.diagnostics(None).await
     }
 }
 
@@ -195,6 +185,11 @@ impl Bench {
         let gateway = Arc::new(Gateway::new(editor.clone(), settings, sessions, "1.2.3".to_owned(), 1_000));
         editor.set(|answers| answers.gateway = Arc::downgrade(&gateway));
         Self { folder, root, editor, gateway }
+    }
+
+    /// What a tool answers to these arguments.
+    pub(crate) async fn call(&self, tool: &str, arguments: Value) -> Result<Value, ToolError> {
+        call(&self.gateway, tool, &arguments).await
     }
 
     pub(crate) fn uri(&self, name: &str) -> String {
@@ -241,6 +236,13 @@ impl Bench {
         self.editor
             .set(|answers| answers.diagnostics = Some(RawDiagnostics { strings, items, incomplete: Vec::new() }));
     }
+}
+
+/// What a tool of this gateway answers to these arguments.
+pub(crate) async fn call(gateway: &Arc<Gateway<StandIn>>, tool: &str, arguments: &Value) -> Result<Value, ToolError> {
+    let tool = tools::named(tool).expect("there is such a tool");
+    let answered = gateway.call(tool, catalog()?.read(tool, arguments)?, 100).await?;
+    Ok(serde_json::from_slice(&answered.json()).expect("the payload is JSON"))
 }
 
 /// Nothing is watched: what tests write, no editor tells of, and questions would wait for it.

@@ -1,9 +1,11 @@
-//! `tools/list`, and the check of arguments against the schema files.
+//! `tools/list`, and what is said of arguments that do not fit.
 
 use std::fs;
 use std::path::Path;
 
-use gateway_core::tools::Tool;
+use gateway_core::ask::Subject;
+use gateway_core::position::Position;
+use gateway_core::tool::WantedPage;
 use serde_json::{Value, json};
 
 use crate::double::Asked;
@@ -87,11 +89,10 @@ async fn arguments_that_fit_reach_the_call_with_whole_numbers_as_integers() {
     server.ask_raw(body).await.json();
     let asked: Vec<Asked> = server.gateway.asked.lock().unwrap().clone();
     assert_eq!(asked.len(), 1);
-    assert_eq!(asked[0].tool, Tool::References);
-    assert_eq!(
-        asked[0].arguments,
-        json!({"uri": "file:///a.ts", "position": {"line": 4, "character": 0}, "pageSize": u64::MAX, "cursor": null})
-    );
+    assert_eq!(asked[0].tool.name(), "vscode.lsp.references");
+    let (uri, position) = ("file:///a.ts".to_owned(), Position { line: 4, character: 0 });
+    assert_eq!(asked[0].arguments.question.subject, Subject::Place { uri, position });
+    assert_eq!(asked[0].arguments.page, Some(WantedPage { size: Some(u64::MAX), cursor: None }));
 }
 
 #[tokio::test]
@@ -99,7 +100,8 @@ async fn arguments_left_out_count_as_an_empty_object() {
     let server = Server::start();
     let bare = |name: &str| json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": name}});
     assert!(server.ask(&bare("vscode.lsp.diagnostics.workspace")).await.get("result").is_some());
-    assert_eq!(server.gateway.asked.lock().unwrap()[0].arguments, json!({}));
+    let page = server.gateway.asked.lock().unwrap()[0].arguments.page.clone();
+    assert_eq!(page, Some(WantedPage { size: None, cursor: None }));
     let answer = server.ask(&bare("vscode.lsp.hover")).await;
     assert!(answer["error"]["message"].as_str().unwrap().contains("`uri` is required"), "{answer}");
 }

@@ -5,13 +5,14 @@ use std::sync::{Arc, Mutex};
 
 use gateway_core::error::ToolError;
 use gateway_core::limits::Limits;
-use gateway_core::page::EncodedPayload;
-use gateway_core::tools::Tool;
+use gateway_core::page::Payload;
+use gateway_core::tool::{Arguments, Registered};
+use gateway_server::access::Access;
 use gateway_server::activity::Activity;
-use gateway_server::http::Access;
+use gateway_server::answers::Answered;
+use gateway_server::http::Guarded;
 use gateway_server::lifecycle::Calls;
 use gateway_server::session::Sessions;
-use serde_json::Value;
 use tokio::sync::Notify;
 
 pub(crate) const TOKEN: &str = "dG9rZW4tb2YtdGhlLXRlc3RzLXRoYXQtaXMtbG9uZw";
@@ -32,8 +33,8 @@ pub(crate) enum Behaviour {
 /// One call as it arrived.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Asked {
-    pub(crate) tool: Tool,
-    pub(crate) arguments: Value,
+    pub(crate) tool: Registered,
+    pub(crate) arguments: Arguments,
     pub(crate) envelope_bytes: usize,
 }
 
@@ -105,10 +106,6 @@ impl Calls for Double {
         "1.2.3"
     }
 
-    fn access(&self) -> Arc<Access> {
-        Arc::clone(&self.access.lock().unwrap())
-    }
-
     fn sessions(&self) -> &Sessions {
         &self.sessions
     }
@@ -123,15 +120,15 @@ impl Calls for Double {
 
     async fn call(
         self: &Arc<Self>,
-        tool: Tool,
-        arguments: Value,
+        tool: Registered,
+        arguments: Arguments,
         envelope_bytes: usize,
-    ) -> Result<EncodedPayload, ToolError> {
+    ) -> Result<Answered, ToolError> {
         self.asked.lock().unwrap().push(Asked { tool, arguments, envelope_bytes });
         let behaviour = self.behaviour.lock().unwrap().clone();
         match behaviour {
-            Behaviour::Answer(payload) => Ok(EncodedPayload { json: payload.as_bytes().to_vec(), items: 3 }),
-            Behaviour::AnswerOfLength(length) => Ok(EncodedPayload { json: vec![b'1'; length], items: 1 }),
+            Behaviour::Answer(payload) => Ok(answered(payload.as_bytes().to_vec(), 3)),
+            Behaviour::AnswerOfLength(length) => Ok(answered(vec![b'1'; length], 1)),
             Behaviour::Fail(error) => Err(error),
             Behaviour::Panic => panic!("as the test wants it"),
             Behaviour::Hang => {
@@ -141,6 +138,16 @@ impl Calls for Double {
             }
         }
     }
+}
+
+impl Guarded for Double {
+    fn access(&self) -> Arc<Access> {
+        Arc::clone(&self.access.lock().unwrap())
+    }
+}
+
+fn answered(before: Vec<u8>, items: usize) -> Answered {
+    Answered { payload: Payload { before, items, ..Payload::default() }, retained: None }
 }
 
 struct TellsDrop<'a>(&'a Double);

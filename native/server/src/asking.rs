@@ -1,0 +1,343 @@
+//! How language servers are asked: the document is admitted and opened, its language waited for until answers can be
+//! believed (D28), and what they answer is canonicalized for the workspace as it was just before.
+
+use std::future::Future;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::future::try_join_all;
+use gateway_core::ask::{Ask, Raw, Shape, Subject};
+use gateway_core::belief::Belief;
+use gateway_core::error::ToolError;
+use gateway_core::position::Position;
+use gateway_core::roots::{AllowedRoots, Document, RealPaths};
+use gateway_core::tool::{Asked, Canonical, Question, Registered};
+use gateway_core::uri::CanonicalUri;
+use tokio::time::sleep;
+
+use crate::activity::Unopenable;
+use crate::asks::Stage;
+use crate::disk::{AtOnce, Disk, Noting, Resolver};
+use crate::editor::{Editor, EditorError, Language, OpenDocument, Readiness};
+use crate::gateway::Gateway;
+use crate::looks::Turn;
+use crate::workspace::{Moment, Workspace};
+
+/// The pauses between answers that are not believed yet.
+const FIRST_PAUSE: Duration = Duration::from_millis(100);
+const LONGEST_PAUSE: Duration = Duration::from_millis(500);
+
+/// How many items are put in order on the thread that serves connections, if the system knows all their paths, and how many
+/// bytes of their texts.
+const MAX_ITEMS_AT_ONCE: usize = 16;
+const MAX_TEXT_AT_ONCE: usize = 65_536;
+
+/// A document that has been opened, and when.
+struct Opened {
+    moment: Moment,
+    document: Document,
+    language: Language,
+    /// Whether the language has shown that it is ready when the document was opened.
+    ready: bool,
+    in_tab: bool,
+}
+
+/// An answer that can be believed, and of when it is.
+struct Believed {
+    moment: Moment,
+    answers: Vec<Raw>,
+    belief: Belief,
+}
+
+/// What came of a question: which document it was about, and what was found or why nothing.
+pub(crate) type Found = (Option<CanonicalUri>, Result<Canonical, ToolError>);
+
+impl<E: Editor> Gateway<E> {
+    /// Asks until the answer can be believed, and canonicalizes that.
+    pub(crate) async fn ask(
+        &self,
+        tool: Registered,
+        question: &Question,
+        stage: &Stage,
+    ) -> Result<(Moment, Found), ToolError> {
+        let Some(uri) = question.subject.uri() else { return self.ask_workspace(tool, question, stage).await };
+        let opened = self.open(uri, question.subject.position()).await?;
+        let asks = tool.asks(question);
+        let subject = question.subject.with_uri(opened.document.editor_uri.clone());
+        if asks.iter().any(|ask| ask.shape == Shape::Diagnostics) {
+            return self.ask_once_settled(tool, question, asks, &subject, &opened, stage).await;
+        }
+        let ask = || self.answers(asks, &subject);
+        let Believed { moment, answers, belief } = self.believed(tool, question, &opened, stage, ask).await?;
+        let answered =
+            Answered { tool, question: question.clone(), opened: Some((opened.document, false)), belief, answers };
+        answered.canonical(self.workspace(), moment).await
+    }
+
+    async fn ask_workspace(
+        &self,
+        tool: Registered,
+        question: &Question,
+        stage: &Stage,
+    ) -> Result<(Moment, Found), ToolError> {
+        self.admit_workspace().await?;
+        let belief = self.await_workspace_ready(stage).await?;
+        let moment = self.admit_workspace().await?;
+        let answers = self.answers(tool.asks(question), &question.subject).await?;
+        let answered = Answered { tool, question: question.clone(), opened: None, belief, answers };
+        answered.canonical(self.workspace(), moment).await
+    }
+
+    /// Asks for what is published about a document, once that is settled (D29). That nobody has published anything is
+    /// believed only of a language that is ready.
+    async fn ask_once_settled(
+        &self,
+        tool: Registered,
+        question: &Question,
+        asks: &[Ask],
+        subject: &Subject,
+        opened: &Opened,
+        stage: &Stage,
+    ) -> Result<(Moment, Found), ToolError> {
+        let Opened { document, language, .. } = opened;
+        let mut ready = opened.ready || self.is_known_ready(language);
+        loop {
+            if language.has_readiness_probe && !ready {
+                self.await_ready(&document.editor_uri, stage).await?;
+                ready = true;
+            }
+            let moment = self.moment_for(opened);
+            let answers = self.answers(asks, subject).await?;
+            let opened = Some((document.clone(), opened.in_tab && ready));
+            let answered = Answered { tool, question: question.clone(), opened, belief: Belief::Confirmed, answers };
+            match answered.canonical(self.workspace(), moment).await? {
+                (_, (_, Err(ToolError::NotAnalysed))) if !ready => {
+                    self.await_ready(&document.editor_uri, stage).await?;
+                    ready = true;
+                }
+                found => return Ok(found),
+            }
+        }
+    }
+
+    /// The answers to these asks, which are asked at the same time.
+    async fn answers(&self, asks: &[Ask], subject: &Subject) -> Result<Vec<Raw>, EditorError> {
+        let known_for = self.freshness().known_for();
+        try_join_all(asks.iter().map(|ask| async move {
+            match self.editor().ask(*ask, subject, known_for).await {
+                Err(EditorError::Unavailable) if ask.is_optional => Ok(ask.shape.nothing()),
+                answer => answer,
+            }
+        }))
+        .await
+    }
+
+    /// Asks about a document until the answer can be believed, with or without a remark.
+    ///
+    /// Where something tells when the language is ready, that is waited for, each time, since it may have started anew;
+    /// nearly always it was told when the document was opened. Any other language is asked at once, and its answers count
+    /// for no more than they have shown it to be worth.
+    async fn believed<F>(
+        &self,
+        tool: Registered,
+        question: &Question,
+        opened: &Opened,
+        stage: &Stage,
+        ask: impl Fn() -> F,
+    ) -> Result<Believed, ToolError>
+    where
+        F: Future<Output = Result<Vec<Raw>, EditorError>>,
+    {
+        let Opened { document, language, .. } = opened;
+        if language.has_readiness_probe {
+            self.silent().forget(&language.id);
+            let belief =
+                if opened.ready { Belief::Confirmed } else { self.await_ready(&document.editor_uri, stage).await? };
+            let moment = self.moment_for(opened);
+            return Ok(Believed { moment, answers: ask().await?, belief });
+        }
+        let mut pause = FIRST_PAUSE;
+        loop {
+            let moment = self.moment_for(opened);
+            match ask().await {
+                Ok(answers) => {
+                    if let Some(belief) = self.silent().weigh(&language.id, tool, question, &moment, &answers) {
+                        return Ok(Believed { moment, answers, belief });
+                    }
+                }
+                Err(EditorError::Failed) if self.silent().may_be_starting(&language.id) => {}
+                Err(error) => return Err(error.into()),
+            }
+            stage.set_warming_up(true);
+            sleep(pause).await;
+            pause = LONGEST_PAUSE.min(pause * 2);
+        }
+    }
+
+    /// Waits until the languages of the whole workspace are ready.
+    async fn await_workspace_ready(&self, stage: &Stage) -> Result<Belief, ToolError> {
+        let documents = self.editor().main_documents().await?;
+        // Where no language is in use, nobody is there to find anything.
+        let mut belief = if documents.is_empty() { Belief::Unconfirmed } else { Belief::Confirmed };
+        for document in &documents {
+            // One after the other takes no longer than all at once: each runs whether or not it is waited for.
+            if !self.is_known_ready(&document.language) {
+                let shown = self.await_ready(&document.uri, stage).await?;
+                belief = belief.and(if document.language.has_readiness_probe { shown } else { Belief::Unconfirmed });
+            }
+        }
+        Ok(belief)
+    }
+
+    /// Waits until the language of the document is ready, or has had its time.
+    async fn await_ready(&self, uri: &str, stage: &Stage) -> Result<Belief, ToolError> {
+        stage.set_warming_up(true);
+        let readiness = self.editor().ready(uri).await?;
+        stage.set_warming_up(false);
+        Ok(match readiness {
+            Readiness::Shown => Belief::Confirmed,
+            Readiness::Assumed => Belief::Unconfirmed,
+        })
+    }
+
+    /// The workspace as it is now, for an ask about an open document; if the roots have moved since that was admitted, as
+    /// it was then, so that the answer is not taken for one of now.
+    fn moment_for(&self, opened: &Opened) -> Moment {
+        let now = self.workspace().now();
+        if now.epochs.roots == opened.moment.epochs.roots { now } else { opened.moment.clone() }
+    }
+
+    /// Whether it is known already, without waiting, that the language is ready.
+    fn is_known_ready(&self, language: &Language) -> bool {
+        !language.has_readiness_probe && self.silent().is_ready(&language.id)
+    }
+
+    /// Admits the document, has the editor open it, checks the position, and only then reads the epochs (D23).
+    async fn open(&self, uri: &str, position: Option<Position>) -> Result<Opened, ToolError> {
+        loop {
+            let (admitted, document) = self.admit(uri).await?;
+            self.workspace().name([document.real_path.clone()]);
+            let opened = self.editor().open(&document.editor_uri, position).await?;
+            let moment = self.workspace().now();
+            if moment.epochs.roots != admitted.epochs.roots {
+                continue;
+            }
+            if let Some(position) = position {
+                position.check(opened.line_count, opened.line_length)?;
+            }
+            let OpenDocument { language, ready, in_tab, .. } = opened;
+            return Ok(Opened { moment, document, language, ready, in_tab });
+        }
+    }
+
+    /// The document at `uri`, if the roots of this moment allow it.
+    pub(crate) async fn admit(&self, uri: &str) -> Result<(Moment, Document), ToolError> {
+        if let Some(admitted) = self.workspace().admit_at_once(uri) {
+            return Ok(admitted);
+        }
+        let moment = self.workspace().look_at_roots().await;
+        let turn = self.workspace().turn_for_document(uri).await?;
+        let uri = uri.to_owned();
+        blocking(turn, move || {
+            let document = moment.roots.admit(&uri, &Disk)?;
+            // Opening a pipe or a device may never end, and reading one may take something away.
+            if !document.real_path.is_file() {
+                return Err(ToolError::DocumentNotFound);
+            }
+            Ok((moment, document))
+        })
+        .await?
+    }
+
+    /// Where the call of this number asked, as the editor knows it. The file is admitted anew, by the roots as they are now
+    /// and the disk as it is: what a client could not ask about, nobody is led to by it.
+    pub async fn place_of_call(&self, number: u64) -> Result<(String, Option<Position>), Unopenable> {
+        let (uri, position) = self.activity().document_of(number)?;
+        match self.admit(&uri).await {
+            Ok((_, document)) => Ok((document.editor_uri, position)),
+            Err(ToolError::UriUnresolvable | ToolError::DocumentNotFound) => Err(Unopenable::Gone),
+            Err(_) => Err(Unopenable::Refused),
+        }
+    }
+
+    /// The workspace as it is now, for a question about all of it. Without roots, nothing may be spoken of, and of a part
+    /// of them it would not be about all.
+    pub(crate) async fn admit_workspace(&self) -> Result<Moment, ToolError> {
+        let moment = self.workspace().look_at_roots().await;
+        if !moment.silent.is_empty() {
+            return Err(ToolError::DiskSilent);
+        }
+        moment.roots.check_any()?;
+        Ok(moment)
+    }
+}
+
+/// What was answered to which question.
+struct Answered {
+    tool: Registered,
+    question: Question,
+    /// The document that was asked about, and whether what was not published about it counts as nothing wrong.
+    opened: Option<(Document, bool)>,
+    belief: Belief,
+    answers: Vec<Raw>,
+}
+
+impl Answered {
+    /// Canonicalizes the answers where it may wait for the disk; or at once, if that takes little and the system knows every
+    /// path that it takes. Most paths lead through no link, and to where somebody has just been. On a disk that does not
+    /// answer, what it remembers is not to be told from what lies outside.
+    async fn canonical(self, workspace: &Workspace, moment: Moment) -> Result<(Moment, Found), ToolError> {
+        let document = self.opened.as_ref().map(|(document, _)| document.uri.clone());
+        if self.takes_little() && moment.silent.is_empty() {
+            let disk = AtOnce::default();
+            let noting = Noting::new(&disk);
+            let canonical = self.within(&moment.roots, &noting);
+            let named = noting.noted();
+            if disk.is_decided() {
+                workspace.name(named);
+                return Ok((moment, (document, canonical)));
+            }
+        }
+        let (roots, resolver) = (Arc::clone(&moment.roots), Resolver::sparing(Arc::clone(&moment.silent)));
+        let (canonical, named) = blocking(workspace.turn_for_answer().await?, move || {
+            let noting = Noting::new(&resolver);
+            let canonical = self.within(&roots, &noting);
+            let named = noting.noted();
+            // Without a path on a disk that does not answer, it would be a part that reads as the whole.
+            (resolver.check_complete().map(|()| canonical), named)
+        })
+        .await?;
+        workspace.name(named);
+        Ok((moment, (document, canonical?)))
+    }
+
+    fn takes_little(&self) -> bool {
+        self.answers.iter().map(Raw::len).sum::<usize>() <= MAX_ITEMS_AT_ONCE
+            && self.answers.iter().map(Raw::text_bytes).sum::<usize>() <= MAX_TEXT_AT_ONCE
+    }
+
+    fn within(&self, roots: &AllowedRoots, real: &dyn RealPaths) -> Result<Canonical, ToolError> {
+        let Self { tool, question, opened, belief, answers } = self;
+        if let Some((document, _)) = opened {
+            check_unmoved(document, roots, real)?;
+        }
+        let (document, in_tab) = opened.as_ref().map(|(document, in_tab)| (&document.uri, *in_tab)).unzip();
+        let in_tab = in_tab.unwrap_or_default();
+        tool.canonicalize(answers, &Asked { question, document, in_tab, belief: *belief, roots, real })
+    }
+}
+
+/// Checks that the name under which the editor was asked still leads where it led when the document was admitted.
+/// Somebody may have put a link in its way before the editor opened it, and then the answer is one about another file.
+fn check_unmoved(document: &Document, roots: &AllowedRoots, real: &dyn RealPaths) -> Result<(), ToolError> {
+    if roots.admit(&document.editor_uri, real)? == *document { Ok(()) } else { Err(ToolError::OutsideRoots) }
+}
+
+/// Runs what may block on the disk off the threads that serve connections, once it is its turn.
+async fn blocking<T: Send + 'static>(turn: Turn, work: impl FnOnce() -> T + Send + 'static) -> Result<T, ToolError> {
+    let work = move || {
+        let _turn = turn;
+        work()
+    };
+    tokio::task::spawn_blocking(work).await.map_err(|_| ToolError::Internal)
+}
