@@ -104,7 +104,10 @@ export function activate(context: vscode.ExtensionContext): void {
     changes,
     editor,
     warmUp,
-    isGlob: (pattern) => loadAddon(installed.folder).isGlob(pattern),
+    readers: {
+      isGlob: (pattern) => loadAddon(installed.folder).isGlob(pattern),
+      isCatalog: (choice) => loadAddon(installed.folder).isCatalog(choice),
+    },
     isInstalled: () => isInstalled,
     isPaused: () => paused.read(),
     tokens: () => tokens.get(),

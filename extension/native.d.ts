@@ -65,6 +65,8 @@ export interface GatewayOptions {
   roots: Array<string>
   /** Globs, relative to each root, of what is not watched. */
   ignore: Array<string>
+  /** Which tools clients are offered: `v1`, `core` or `all`, or their names. What is none of these chooses nothing. */
+  catalog: Array<string>
   /** The bearer tokens that let a client in. */
   tokens: Array<string>
   /** 32 secret bytes as base64url without padding, under which session ids are made. It outlives the window. */
@@ -90,6 +92,9 @@ export interface GatewayOptions {
   /** `off`, `error`, `warn`, `info`, `debug` or `trace`. */
   logLevel: string
 }
+
+/** Whether this chooses tools in `catalog`. */
+export declare function isCatalog(choice: string): boolean
 
 /** Whether the pattern is a glob that the gateway can read in `ignore`. */
 export declare function isGlob(pattern: string): boolean

@@ -1,6 +1,7 @@
 // Writes into docs/CONTRACT.md what the schemas under schemas/tools say: of each tool, between its markers, the
 // description, every field with its bounds, and a fingerprint of each schema, which moves with a change that the tables
-// do not show. So a schema cannot change and leave the contract as it was. With --check it only tells whether the
+// do not show. So a schema cannot change and leave the contract as it was. Tools that have no markers there are in
+// docs/TOOLS.md, which is written as a whole. With --check it only tells whether the
 // document is what it would write.
 
 import { createHash } from "node:crypto";
@@ -11,6 +12,11 @@ import { root } from "../harness/layout.ts";
 import { writeOrCheck } from "./written-file.ts";
 
 const DOCUMENT = "docs/CONTRACT.md";
+const OTHER_TOOLS = "docs/TOOLS.md";
+const ABOUT_OTHER_TOOLS = [
+  "# Tools that are offered where they are chosen",
+  "The setting `mcpLspGateway.catalog` offers clients these tools besides the seven of version 1, or in place of some: `core` and `all` have every tool, and a list of names has those. Every rule of [the contract](CONTRACT.md) holds for them. A change of the setting ends the sessions that were begun with other tools, so that their clients begin new ones and see what there is.",
+];
 const COMMAND = "node scripts/contract-schemas.ts";
 
 interface Schema {
@@ -65,14 +71,25 @@ const descriptions: Readonly<Record<string, string>> = JSON.parse(
   readFileSync(join(root, "schemas/tools/descriptions.json"), "utf8"),
 );
 let text = readFileSync(join(root, DOCUMENT), "utf8");
+const others: string[] = [];
 for (const [tool, description] of Object.entries(descriptions)) {
-  text = withBlock(text, tool, [
+  const paragraphs = [
     `> ${description}`,
     ...described("Input", readSchema(`${tool}.json`)),
     ...described("Output", readSchema(`${tool}.output.json`)),
-  ]);
+  ];
+  if (text.includes(markerOf(tool))) {
+    text = withBlock(text, tool, paragraphs);
+  } else {
+    others.push(`## \`${tool}\``, ...paragraphs);
+  }
 }
 writeOrCheck(DOCUMENT, text, COMMAND);
+writeOrCheck(OTHER_TOOLS, `${[...ABOUT_OTHER_TOOLS, ...others].join("\n\n")}\n`, COMMAND);
+
+function markerOf(tool: string): string {
+  return `<!-- ${COMMAND} writes the schemas of ${tool} from here on -->`;
+}
 
 function readSchema(file: string): Schema {
   return JSON.parse(readFileSync(join(root, "schemas/tools", file), "utf8"));
@@ -80,7 +97,7 @@ function readSchema(file: string): Schema {
 
 /** The document with these paragraphs between the markers of the tool. */
 function withBlock(document: string, tool: string, paragraphs: readonly string[]): string {
-  const begin = `<!-- ${COMMAND} writes the schemas of ${tool} from here on -->`;
+  const begin = markerOf(tool);
   const end = `<!-- to here -->`;
   const [before, rest, ...more] = document.split(begin);
   const after = rest?.indexOf(end) ?? -1;

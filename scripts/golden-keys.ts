@@ -142,9 +142,6 @@ function epochTuple(tool: string, { roots = 0, text = 0, fs = 0, diagnostics = 0
 function fillInLists(payload: Payload, { tool, keys }: Case, file: string): void {
   const ordered = (items: Item[], keyOf: (item: Item) => SortKey) => inOrder(items, keyOf, file);
   switch (tool) {
-    case "vscode.lsp.definition":
-      payload.locations = ordered(payload.locations ?? [], locationKey);
-      break;
     case "vscode.lsp.references":
       payload.items = ordered(payload.items ?? [], locationKey);
       break;
@@ -167,7 +164,10 @@ function fillInLists(payload: Payload, { tool, keys }: Case, file: string): void
       payload.items = ordered(payload.items ?? [], ({ uri }) => [uri]);
       break;
     default:
-      throw new Error(`${file}: there is no tool ${tool}`);
+      if (payload.locations === undefined) {
+        throw new Error(`${file}: nothing is known of what ${tool} returns`);
+      }
+      payload.locations = ordered(payload.locations, locationKey);
   }
 }
 

@@ -267,6 +267,7 @@ function readCommandLine(args: readonly string[]): Host {
       roots: [...roots, ...settings.additionalAllowedRoots.filter(exists).map(({ path }) => path)],
       // There are no language servers, and nobody who tells what they know.
       ignore: ["**"],
+      catalog: [...settings.catalog],
       tokens: [given.token === undefined ? secret() : tokenOf(given.token)],
       sessionKey: secret(),
       workspace: JSON.stringify(roots),
@@ -360,8 +361,8 @@ function settingsFrom(given: ReadonlyMap<string, string>): Settings {
     get: (name: string) => values.get(name),
     inspect: (name: string) => ({ globalValue: values.get(name) }),
   };
-  // The addon, which could tell, may not be built yet. What is no glob ignores nothing.
-  const { settings, problems } = readSettings(configuration, () => true);
+  // The addon, which could tell, may not be built yet. What is no glob ignores nothing, and what is no tool offers none.
+  const { settings, problems } = readSettings(configuration, { isGlob: () => true, isCatalog: () => true });
   for (const problem of problems) {
     say(problem);
   }
@@ -375,9 +376,10 @@ function settingsFrom(given: ReadonlyMap<string, string>): Settings {
 function declaredSettings(): Map<string, string> {
   const { contributes } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8"));
   return new Map(
-    Object.entries<{ type: string }>(contributes.configuration.properties).map(([name, { type }]) => [
+    Object.entries<{ type: string | string[] }>(contributes.configuration.properties).map(([name, { type }]) => [
       name.slice(PREFIX.length),
-      type,
+      // What may stand by itself as well as in a list is a list of one.
+      typeof type === "string" ? type : "array",
     ]),
   );
 }

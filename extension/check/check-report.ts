@@ -48,8 +48,6 @@ export interface Call {
   readonly waitedMs: number;
 }
 
-const TOOLS = 7;
-
 /** What all names begin with. Without it the table fits beside a file. */
 const PREFIX = "vscode.lsp.";
 
@@ -74,13 +72,14 @@ export function report(findings: Findings): string {
 }
 
 /** One sentence. */
-export function headline({ notRunning, calls }: Findings, steps: number): string {
+export function headline({ notRunning, greeting, calls }: Findings, steps: number): string {
   if (notRunning !== undefined) {
     return "**The gateway is not running.**";
   }
   const answered = calls.filter(({ outcome }) => outcome.kind === "answered").length;
+  const offered = greeting === undefined || "failed" in greeting ? calls.length : greeting.tools.length;
   const rest = steps === 0 ? "nothing has to be done" : steps === 1 ? "one thing to do" : `${steps} things to do`;
-  return `**${answered} of ${TOOLS} tools answered; ${rest}.**`;
+  return `**${answered} of ${offered} tools answered; ${rest}.**`;
 }
 
 /** What is to be done, as sentences in the order in which they matter. */
@@ -94,8 +93,8 @@ export function nextSteps(findings: Findings): string[] {
     steps.push(
       `A client cannot connect: ${greeting.failed} Run **MCP LSP Gateway: Restart**, then look at **MCP LSP Gateway: Show Log**.`,
     );
-  } else if (greeting !== undefined && greeting.tools.length !== TOOLS) {
-    steps.push(`A client sees ${greeting.tools.length} tools in place of ${TOOLS}: install the extension again.`);
+  } else if (greeting !== undefined && greeting.tools.length === 0) {
+    steps.push("A client sees no tools: install the extension again.");
   }
   if (roots.length === 0) {
     steps.push("Open a folder: without one, every call is refused.");

@@ -14,7 +14,7 @@ import {
   report,
   withoutHome,
 } from "./check-report.ts";
-import { type Outcome, OwnClient } from "./own-client.ts";
+import { type OfferedTool, type Outcome, OwnClient } from "./own-client.ts";
 import { type ButtonAction, offer, recoveryActionFor, whyNot } from "./recovery-actions.ts";
 
 /** The scheme and the path of the report, which is a document that nobody can save. */
@@ -123,8 +123,10 @@ export class Check implements vscode.TextDocumentContentProvider, vscode.Disposa
     const place = { url: known.url, port: now.port, lost: now.lost };
     try {
       tell("connecting");
-      const greeting = { revision: await client.begin(version), tools: await client.tools() };
-      const { file, calls } = await askAll(client, asked, tell);
+      const revision = await client.begin(version);
+      const tools = await client.tools();
+      const greeting = { revision, tools: tools.map(({ name }) => name) };
+      const { file, calls } = await askAll(client, tools, asked, tell);
       return { ...common, endpoint: place, greeting, file, calls };
     } catch (error) {
       const failed =
@@ -140,6 +142,9 @@ export class Check implements vscode.TextDocumentContentProvider, vscode.Disposa
     this.#changed.dispose();
   }
 }
+
+const SYMBOLS = "vscode.lsp.documentSymbols";
+const HOVER = "vscode.lsp.hover";
 
 /** The file to ask about, and where in it: where the cursor is, if it is at a word. */
 interface Subject {
@@ -180,41 +185,44 @@ function isInside(path: string, root: string): boolean {
 
 async function askAll(
   client: OwnClient,
+  tools: readonly OfferedTool[],
   { file, uri, word }: Subject,
   tell: (message: string) => void,
 ): Promise<{ file: FileFindings; calls: Call[] }> {
-  const ask = (tool: string, given: object): Promise<Call> => {
+  const asked = new Map<string, Call>();
+  const ask = async (tool: string, given: object): Promise<Outcome> => {
     tell(tool);
-    return patiently(tool, () => client.call(tool, given));
+    const call = await patiently(tool, () => client.call(tool, given));
+    asked.set(tool, call);
+    return call.outcome;
+  };
+  let about = file;
+  // Any text does where there is no name: it matters only that there is an answer.
+  let name = word ?? "a";
+  const isOffered = (tool: string): boolean => tools.some((offered) => offered.name === tool);
+  if (file.kind === "asked" && uri !== undefined && isOffered(SYMBOLS)) {
+    const first = firstSymbol(await ask(SYMBOLS, { uri }));
+    const { position } = file;
+    const saidNothing = word === undefined || (isOffered(HOVER) && saysNothing(await ask(HOVER, { uri, position })));
+    // A keyword or a blank says nothing of whether the tools work, so the first symbol takes its place.
+    if (first !== undefined && saidNothing) {
+      name = first.name;
+      about = { ...file, position: first.position };
+      asked.delete(HOVER);
+    }
+  }
+  const known: Readonly<Record<string, unknown>> = {
+    ...(uri === undefined ? {} : { uri }),
+    ...(about.kind === "asked" ? { position: about.position } : {}),
+    query: name,
   };
   const calls: Call[] = [];
-  let about = file;
-  let name = word;
-  if (file.kind === "asked" && uri !== undefined) {
-    const symbols = await ask("vscode.lsp.documentSymbols", { uri });
-    const first = firstSymbol(symbols.outcome);
-    let { position } = file;
-    let hover = word === undefined ? undefined : await ask("vscode.lsp.hover", { uri, position });
-    // A keyword or a blank says nothing of whether the tools work, so the first symbol takes its place.
-    if (first !== undefined && (hover === undefined || saysNothing(hover.outcome))) {
-      ({ name, position } = first);
-      hover = undefined;
+  for (const { name: tool, required } of tools) {
+    if (!asked.has(tool) && required.every((argument) => argument in known)) {
+      await ask(tool, Object.fromEntries(required.map((argument) => [argument, known[argument]])));
     }
-    hover ??= await ask("vscode.lsp.hover", { uri, position });
-    about = { ...file, position };
-    calls.push(
-      await ask("vscode.lsp.definition", { uri, position }),
-      await ask("vscode.lsp.references", { uri, position }),
-      hover,
-      symbols,
-    );
+    calls.push(...[asked.get(tool)].filter((call) => call !== undefined));
   }
-  // Any text does where there is no name: it matters only that there is an answer.
-  calls.push(await ask("vscode.lsp.workspaceSymbols", { query: name ?? "a" }));
-  if (uri !== undefined) {
-    calls.push(await ask("vscode.lsp.diagnostics.document", { uri }));
-  }
-  calls.push(await ask("vscode.lsp.diagnostics.workspace", {}));
   return { file: about, calls };
 }
 

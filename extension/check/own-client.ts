@@ -16,6 +16,12 @@ export type Outcome =
       readonly details: Readonly<Record<string, unknown>>;
     };
 
+export interface OfferedTool {
+  readonly name: string;
+  /** The names of the arguments that it cannot do without. */
+  readonly required: readonly string[];
+}
+
 /** A client of our own gateway, over HTTP like any other, for the check of the workspace. */
 export class OwnClient {
   readonly #endpoint: Endpoint;
@@ -36,11 +42,13 @@ export class OwnClient {
     return String(result?.["protocolVersion"]);
   }
 
-  /** The names of the tools that the catalog lists. */
-  async tools(): Promise<string[]> {
+  /** The tools that the catalog lists, each with the arguments that it cannot do without. */
+  async tools(): Promise<OfferedTool[]> {
     const { result } = await this.#ask("tools/list", {});
     const tools = result?.["tools"];
-    return Array.isArray(tools) ? tools.map(({ name }) => String(name)) : [];
+    return Array.isArray(tools)
+      ? tools.map(({ name, inputSchema }) => ({ name: String(name), required: inputSchema?.required ?? [] }))
+      : [];
   }
 
   async call(name: string, given: object): Promise<Outcome> {

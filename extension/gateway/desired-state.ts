@@ -7,7 +7,7 @@ import type { Consents } from "./consents.ts";
 import type { DesiredState } from "./lifecycle.ts";
 import { type Log, nameOf } from "./log.ts";
 import { admitRoots } from "./roots.ts";
-import { readSettings } from "./settings.ts";
+import { type Readers, readSettings } from "./settings.ts";
 import type { Tokens } from "./tokens.ts";
 
 export interface Parts {
@@ -18,8 +18,7 @@ export interface Parts {
   readonly changes: Changes;
   readonly editor: Editor;
   readonly warmUp: WarmUp;
-  /** Whether the gateway can read the pattern in `watch.ignore`. */
-  readonly isGlob: (pattern: string) => boolean;
+  readonly readers: Readers;
   isInstalled(): boolean;
   /** Whether the person has paused the gateway in this window. */
   isPaused(): Promise<boolean>;
@@ -39,7 +38,10 @@ export class DesiredStateReader {
 
   async read(): Promise<DesiredState> {
     const { version, workspace, log, consents, changes, editor, warmUp } = this.#parts;
-    const { settings, problems } = readSettings(vscode.workspace.getConfiguration("mcpLspGateway"), this.#parts.isGlob);
+    const { settings, problems } = readSettings(
+      vscode.workspace.getConfiguration("mcpLspGateway"),
+      this.#parts.readers,
+    );
     log.level = settings.logLevel;
     editor.mayOpenTabs = settings.openTab;
     warmUp.isWanted = settings.warmUp;
@@ -68,6 +70,7 @@ export class DesiredStateReader {
       workspace,
       roots,
       ignore: [...settings.watchIgnore],
+      catalog: [...settings.catalog],
       tokens: [...tokens],
       sessionKey,
       endedSessions: [...this.#parts.endedSessions()],

@@ -12,6 +12,9 @@ export const NUMBERS = {
   requestTimeoutMs: { minimum: 100, maximum: 2000, default: 2000 },
 } as const;
 
+/** The tools of the contract's first version. */
+export const DEFAULT_CATALOG: readonly string[] = ["v1"];
+
 /** `.git`, logs, and what compilers write while they watch (D22). */
 export const DEFAULT_IGNORE: readonly string[] = [
   "**/.git/**",
@@ -50,6 +53,8 @@ export interface Settings {
   readonly maxItemsPerPage: number;
   readonly maxResponseBytes: number;
   readonly requestTimeoutMs: number;
+  /** Which tools clients are offered: profiles or names of tools. */
+  readonly catalog: readonly string[];
   readonly watchIgnore: readonly string[];
   readonly warmUp: boolean;
   readonly openTab: boolean;
@@ -68,13 +73,21 @@ export interface Configuration {
   inspect(name: string): { readonly globalValue?: unknown; readonly workspaceValue?: unknown } | undefined;
 }
 
+/** What the gateway can tell of texts that are not the default's. */
+export interface Readers {
+  /** Whether it can read the pattern in `watch.ignore`. */
+  isGlob(pattern: string): boolean;
+  /** Whether this chooses tools in `catalog`. */
+  isCatalog(choice: string): boolean;
+}
+
 /**
  * Settings -> one validated object. `problems` has one sentence for each value that was clamped or refused; it names the
- * setting and says what is used instead, and never repeats a path. `isGlob` is asked of patterns that are not the default's.
+ * setting and says what is used instead, and never repeats a path.
  */
 export function readSettings(
   configuration: Configuration,
-  isGlob: (pattern: string) => boolean,
+  { isGlob, isCatalog }: Readers,
 ): { settings: Settings; problems: string[] } {
   const problems: string[] = [];
 
@@ -97,7 +110,9 @@ export function readSettings(
   }
 
   function entries(name: string, fallback: readonly string[], check: (text: string) => string | undefined): Entry[] {
-    const value = configuration.get(name) ?? fallback;
+    const set = configuration.get(name) ?? fallback;
+    // A profile of the catalog stands there by itself.
+    const value = name === "catalog" && typeof set === "string" ? [set] : set;
     if (!Array.isArray(value)) {
       problems.push(`mcpLspGateway.${name} is not a list, so what it says is ignored: set it to a list of texts.`);
       return fallback.map((text, index) => ({ text, number: index + 1 }));
@@ -162,6 +177,9 @@ export function readSettings(
     maxItemsPerPage: number("maxItemsPerPage"),
     maxResponseBytes: number("maxResponseBytes"),
     requestTimeoutMs: number("requestTimeoutMs"),
+    catalog: texts("catalog", DEFAULT_CATALOG, (text) =>
+      DEFAULT_CATALOG.includes(text) || isCatalog(text) ? undefined : "v1, core, all or the name of a tool",
+    ),
     watchIgnore: texts("watch.ignore", DEFAULT_IGNORE, (text) =>
       DEFAULT_IGNORE.includes(text) || (text.trim() !== "" && isGlob(text))
         ? undefined

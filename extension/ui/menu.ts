@@ -31,7 +31,7 @@ function entriesFor(state: State): Entry[] {
     entry("$(plug) Connect a Client…", "mcpLspGateway.connect", "Claude Code, Codex, Cursor and others"),
     entry("$(pulse) Show Activity", "mcpLspGateway.showActivity", "clients, calls and how long they take"),
     entry("$(copy) Copy Endpoint URL", "mcpLspGateway.copyEndpoint", `http://127.0.0.1:${state.port}/mcp`),
-    entry("$(checklist) Check This Workspace", "mcpLspGateway.checkWorkspace", "asks all seven tools about this file"),
+    entry("$(checklist) Check This Workspace", "mcpLspGateway.checkWorkspace", "asks all tools about this file"),
     entry("$(key) Rotate Token", "mcpLspGateway.rotateToken", "shuts out every client that is connected"),
     entry("$(debug-pause) Pause", "mcpLspGateway.pause", "closes the port of this window until you resume"),
     restart,

@@ -65,6 +65,7 @@ export class HostProcess {
       version: "0.0.0",
       roots: [project.root],
       ignore: [],
+      catalog: ["v1"],
       tokens: [token],
       sessionKey: randomBytes(32).toString("base64url"),
       workspace: project.root,

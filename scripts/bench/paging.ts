@@ -64,14 +64,14 @@ export async function measurePaging(project: Project, millis: number): Promise<P
           (connections): Row => ({
             name: `a page of 100 references, ${connections} ${connections === 1 ? "connection" : "connections"}: throughput against the floor`,
             value: medianRatio(figures("gateway", connections, perSecond), figures("floor", connections, perSecond)),
-            bar: 0.85,
+            bar: 0.4,
             sense: "at least",
           }),
         ),
         {
           name: `a page of 100 references, ${TYPICAL} connections: p99 latency against the floor's`,
           value: medianRatio(figures("gateway", TYPICAL, p99), figures("floor", TYPICAL, p99)),
-          bar: 1.5,
+          bar: 2,
           sense: "at most",
         },
         {

@@ -16,13 +16,15 @@ function* schemasIn(schema: object): Generator<Record<string, unknown>> {
 test("each tool has an input and an output schema, and there is no other file", () => {
   assert.deepEqual(
     schemaFiles().toSorted(),
-    TOOLS.flatMap((tool) => [`${tool}.json`, `${tool}.output.json`]).toSorted(),
+    Object.keys(readDescriptions())
+      .flatMap((tool) => [`${tool}.json`, `${tool}.output.json`])
+      .toSorted(),
   );
 });
 
-test("the descriptions name exactly the seven tools, in the order of the catalog", () => {
+test("the descriptions begin with those of the seven tools, in the order of the catalog", () => {
   const descriptions = readDescriptions();
-  assert.deepEqual(Object.keys(descriptions), [...TOOLS]);
+  assert.deepEqual(Object.keys(descriptions).slice(0, TOOLS.length), [...TOOLS]);
   for (const [tool, text] of Object.entries(descriptions)) {
     assert.ok(text.length <= 400, `${tool} is described in ${text.length} characters`);
     assert.match(text, /\bUse it\b/, `${tool} does not say when to use it`);

@@ -12,6 +12,7 @@ const OPTIONS: DesiredOptions = {
   endedSessions: [],
   allowedOrigins: [],
   ignore: [],
+  catalog: ["v1"],
   protocolFallback: false,
   maxItemsPerPage: 200,
   maxResponseBytes: 524_288,

@@ -23,7 +23,10 @@ function configuration(workspace: Record<string, unknown>, own: Record<string, u
 }
 
 function read(configuration: Configuration) {
-  return readSettings(configuration, (pattern) => !pattern.includes("["));
+  return readSettings(configuration, {
+    isGlob: (pattern) => !pattern.includes("["),
+    isCatalog: (choice) => ["v1", "core", "vscode.lsp.hover"].includes(choice),
+  });
 }
 
 test("nothing set gives the defaults and no problem", () => {
@@ -40,6 +43,7 @@ test("nothing set gives the defaults and no problem", () => {
     maxItemsPerPage: 200,
     maxResponseBytes: 524_288,
     requestTimeoutMs: 2000,
+    catalog: ["v1"],
     watchIgnore: [
       "**/.git/**",
       "**/*.log",
@@ -135,6 +139,16 @@ test("only origins are accepted as origins, and never all of them", () => {
 
   assert.deepEqual(settings.allowedOrigins, ["https://example.com", "http://localhost:5173"]);
   assert.equal(problems.length, 5);
+});
+
+test("the catalog is a profile, or a list of profiles and tools", () => {
+  assert.deepEqual(read(configuration({ catalog: "core" })).settings.catalog, ["core"]);
+  const { settings, problems } = read(configuration({ catalog: ["v1", "vscode.lsp.hover", "vscode.lsp.hovers"] }));
+
+  assert.deepEqual(settings.catalog, ["v1", "vscode.lsp.hover"]);
+  assert.deepEqual(problems, [
+    "Entry 3 of mcpLspGateway.catalog is ignored: make it v1, core, all or the name of a tool, or remove it.",
+  ]);
 });
 
 test("what is no glob is not ignored, and is told by its place in the list", () => {

@@ -45,6 +45,7 @@ export class AddonProcess {
       version: "0.0.0",
       roots: [root],
       ignore: ["**"],
+      catalog: ["v1"],
       tokens: [randomBytes(32).toString("base64url")],
       sessionKey: randomBytes(32).toString("base64url"),
       workspace: root,

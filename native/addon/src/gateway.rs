@@ -10,6 +10,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use gateway_core::epochs::Epoch;
 use gateway_core::limits::Limits;
 use gateway_core::position::Position;
+use gateway_core::tools;
 use gateway_server::access::Access;
 use gateway_server::gateway::{self, Settings};
 use gateway_server::redact::Redaction;
@@ -35,6 +36,8 @@ pub struct GatewayOptions {
     pub roots: Vec<String>,
     /// Globs, relative to each root, of what is not watched.
     pub ignore: Vec<String>,
+    /// Which tools clients are offered: `v1`, `core` or `all`, or their names. What is none of these chooses nothing.
+    pub catalog: Vec<String>,
     /// The bearer tokens that let a client in.
     pub tokens: Vec<String>,
     /// 32 secret bytes as base64url without padding, under which session ids are made. It outlives the window.
@@ -267,6 +270,12 @@ impl Gateway {
     }
 }
 
+/// Whether this chooses tools in `catalog`.
+#[napi(catch_unwind)]
+pub fn is_catalog(choice: String) -> bool {
+    tools::is_choice(choice)
+}
+
 /// Whether the pattern is a glob that the gateway can read in `ignore`.
 #[napi(catch_unwind)]
 pub fn is_glob(pattern: String) -> bool {
@@ -286,6 +295,7 @@ fn configuration(options: GatewayOptions) -> Result<Configuration> {
             allowed_origins: options.allowed_origins,
             fallback: options.protocol_fallback,
         },
+        catalog: tools::chosen(&options.catalog),
         limits: Limits::tightened(
             to_size(options.max_items_per_page),
             to_size(options.max_response_bytes),

@@ -51,6 +51,11 @@ pub trait Tool: Send + Sync {
     /// Makes of the answers, one for each ask, what may be returned.
     fn canonicalize(&self, answers: &[Raw], asked: &Asked<'_>) -> Result<Canonical, ToolError>;
 
+    /// Whether the contract's first version has it. Any other is offered only where somebody chooses it.
+    fn is_in_v1(&self) -> bool {
+        true
+    }
+
     /// Whether its answers come in pages.
     fn is_paged(&self) -> bool {
         false

@@ -103,6 +103,7 @@ impl InForce {
     fn settings(&self) -> Settings {
         let roots = self.roots.iter().map(|root| PathBuf::from(format!("{}/{root}", DISK.base))).collect();
         Settings {
+            catalog: tools::ALL.to_vec(),
             roots,
             access: Access { tokens: vec![self.token.to_owned()], allowed_origins: Vec::new(), fallback: false },
             limits: Limits::tightened(self.max_page_size, self.max_response_bytes, Duration::from_secs(2)),

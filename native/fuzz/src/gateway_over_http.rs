@@ -7,9 +7,11 @@ use gateway_core::error::ToolError;
 use gateway_core::limits::Limits;
 use gateway_core::page::Payload;
 use gateway_core::tool::{Arguments, Registered};
+use gateway_core::tools;
 use gateway_server::access::Access;
 use gateway_server::activity::Activity;
 use gateway_server::answers;
+use gateway_server::catalog::Catalog;
 use gateway_server::http::Endpoint;
 use gateway_server::http::Guarded;
 use gateway_server::lifecycle::Calls;
@@ -123,6 +125,10 @@ impl Double {
 impl Calls for Double {
     fn version(&self) -> &'static str {
         "1.2.3"
+    }
+
+    fn catalog(&self) -> Arc<Catalog> {
+        Arc::new(Catalog::of(tools::v1()))
     }
 
     fn sessions(&self) -> &Sessions {

@@ -17,6 +17,7 @@ use crate::access::Access;
 use crate::activity::Activity;
 use crate::answers::{Answer, Answered, AskKey};
 use crate::asks::Stage;
+use crate::catalog::Catalog;
 use crate::editor::Editor;
 use crate::gateway::Gateway;
 use crate::http::Guarded;
@@ -27,6 +28,10 @@ use crate::workspace::Moment;
 impl<E: Editor> Calls for Gateway<E> {
     fn version(&self) -> &str {
         self.version()
+    }
+
+    fn catalog(&self) -> Arc<Catalog> {
+        self.catalog()
     }
 
     fn sessions(&self) -> &Sessions {

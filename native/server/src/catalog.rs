@@ -1,88 +1,85 @@
-//! The catalog of tools: what `tools/list` returns, and the check of a call's arguments against the same schemas.
-
-use std::fmt::Write as _;
-use std::sync::LazyLock;
+//! The catalog of tools: what `tools/list` returns, and what is wrong with the arguments of a call.
 
 use gateway_core::error::ToolError;
 use gateway_core::tool::{Arguments, Misfit, Registered};
 use gateway_core::tools;
+use jsonschema::JsonType;
 use jsonschema::error::{TypeKind, ValidationError, ValidationErrorKind};
-use jsonschema::{JsonType, Validator};
 use serde_json::Value;
+use sha2::{Digest as _, Sha256};
 
 /// Most faults of one call's arguments that are told at once.
 const MAX_FAULTS: usize = 3;
 /// Longest name of an unknown field that is repeated to the caller.
 const MAX_FIELD_NAME: usize = 40;
 
-/// The tools as clients see them.
+/// The tools that clients are offered.
+#[derive(Debug)]
 pub struct Catalog {
+    tools: Vec<Registered>,
     list: Vec<u8>,
-    inputs: Vec<(Registered, Input)>,
-}
-
-struct Input {
-    schema: Value,
-    validator: Validator,
-}
-
-/// The catalog, made from the registry on first use. That the schemas are sound is a matter of tests; were they not, each call
-/// would fail and the server would live on.
-pub fn catalog() -> Result<&'static Catalog, ToolError> {
-    static CATALOG: LazyLock<Option<Catalog>> = LazyLock::new(Catalog::new);
-    CATALOG.as_ref().ok_or(ToolError::Internal)
 }
 
 impl Catalog {
-    fn new() -> Option<Self> {
-        let mut list = String::from(r#"{"tools":["#);
-        let mut inputs = Vec::new();
-        for &tool in tools::ALL {
-            let (input, output) = (tool.input_schema(), tool.output_schema());
-            if !inputs.is_empty() {
-                list.push(',');
-            }
-            write!(
-                list,
-                r#"{{"name":{},"description":{},"inputSchema":{},"outputSchema":{},"annotations":{{"readOnlyHint":true}}}}"#,
-                Value::from(tool.name()),
-                Value::from(tool.description()),
-                input.as_str(),
-                output.as_str(),
-            )
-            .ok()?;
-            let schema: Value = serde_json::from_str(input.as_str()).ok()?;
-            let validator = jsonschema::draft202012::new(&schema).ok()?;
-            inputs.push((tool, Input { schema, validator }));
-        }
-        list.push_str("]}");
-        Some(Self { list: list.into_bytes(), inputs })
+    /// A catalog of these tools.
+    pub fn of(tools: Vec<Registered>) -> Self {
+        let offered: Vec<_> = tools
+            .iter()
+            .map(|tool| {
+                format!(
+                    r#"{{"name":{},"description":{},"inputSchema":{},"outputSchema":{},"annotations":{{"readOnlyHint":true}}}}"#,
+                    Value::from(tool.name()),
+                    Value::from(tool.description()),
+                    tool.input_schema().as_str(),
+                    tool.output_schema().as_str(),
+                )
+            })
+            .collect();
+        Self { tools, list: format!(r#"{{"tools":[{}]}}"#, offered.join(",")).into_bytes() }
+    }
+
+    /// The tools, in the order of `tools/list`.
+    pub fn tools(&self) -> &[Registered] {
+        &self.tools
+    }
+
+    /// The tool with this exact name, if it is offered.
+    pub fn named(&self, name: &str) -> Option<Registered> {
+        self.tools.iter().copied().find(|tool| tool.name() == name)
+    }
+
+    /// What tells this catalog from others; nothing for that of the contract's first version.
+    pub(crate) fn digest(&self) -> Option<[u8; 32]> {
+        let names: Vec<_> = self.tools.iter().map(|tool| tool.name()).collect();
+        (self.tools != tools::v1()).then(|| Sha256::digest(names.join(",")).into())
     }
 
     /// The encoded result of `tools/list`.
     pub fn list(&self) -> &[u8] {
         &self.list
     }
+}
 
-    /// Reads the arguments of a call. The error names what is wrong and never repeats a value.
-    pub fn read(&self, tool: Registered, arguments: &Value) -> Result<Arguments, ToolError> {
-        tool.read(arguments).map_err(|misfit| {
-            let faults = self.faults(tool, arguments);
-            match misfit {
-                _ if !faults.is_empty() => {
-                    ToolError::InvalidParams(format!("{}; correct the arguments and call again.", faults.join("; ")))
-                }
-                Misfit::Refused(error) => error,
-                Misfit::Schema => ToolError::Internal,
+/// Reads the arguments of a call. The error names what is wrong and never repeats a value.
+pub fn read(tool: Registered, arguments: &Value) -> Result<Arguments, ToolError> {
+    tool.read(arguments).map_err(|misfit| {
+        let faults = faults(tool, arguments);
+        match misfit {
+            _ if !faults.is_empty() => {
+                ToolError::InvalidParams(format!("{}; correct the arguments and call again.", faults.join("; ")))
             }
-        })
-    }
+            Misfit::Refused(error) => error,
+            Misfit::Schema => ToolError::Internal,
+        }
+    })
+}
 
-    /// What the tool's schema says is wrong with the arguments.
-    fn faults(&self, tool: Registered, arguments: &Value) -> Vec<String> {
-        let Some((_, input)) = self.inputs.iter().find(|(other, _)| *other == tool) else { return Vec::new() };
-        input.validator.iter_errors(arguments).take(MAX_FAULTS).map(|fault| tell(&fault, &input.schema)).collect()
-    }
+/// What the tool's schema says is wrong with the arguments.
+fn faults(tool: Registered, arguments: &Value) -> Vec<String> {
+    // That the schemas are sound is a matter of tests; were one not, calls that do not fit it would fail and the server live on.
+    let Ok(schema) = serde_json::from_str::<Value>(tool.input_schema().as_str()) else { return Vec::new() };
+    let Ok(validator) = jsonschema::draft202012::new(&schema) else { return Vec::new() };
+    validator.iter_errors(arguments).take(MAX_FAULTS).map(|fault| tell(&fault, &schema)).collect()
 }
 
 /// What is wrong with the arguments, in words made of the schema's own.
@@ -215,7 +212,7 @@ mod tests {
         #[test]
         fn what_fits_the_schema_of_a_tool_is_read_and_nothing_else((tool, arguments) in call()) {
             let arguments: Value = serde_json::from_str(&arguments).unwrap();
-            let fits = catalog().unwrap().faults(tool, &arguments).is_empty();
+            let fits = faults(tool, &arguments).is_empty();
             let is_read = tool.read(&arguments) != Err(Misfit::Schema);
             let is_refused = matches!(tool.read(&arguments), Err(Misfit::Refused(_)));
             prop_assert!(fits == is_read || is_refused, "{tool:?} {arguments}");

@@ -5,11 +5,13 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use gateway_core::epochs::Epoch;
 use gateway_core::limits::Limits;
+use gateway_core::tool::Registered;
 
 use crate::access::Access;
 use crate::activity::Activity;
 use crate::answers::{Answer, AskKey};
 use crate::asks::Asks;
+use crate::catalog::Catalog;
 use crate::editor::Editor;
 use crate::freshness::Freshness;
 use crate::readiness::Silent;
@@ -24,6 +26,8 @@ pub struct Settings {
     pub roots: Vec<PathBuf>,
     /// Who may ask.
     pub access: Access,
+    /// The tools that clients are offered.
+    pub catalog: Vec<Registered>,
     /// The caps in force.
     pub limits: Limits,
     /// What is not watched under the roots.
@@ -46,7 +50,17 @@ pub struct Gateway<E> {
 #[derive(Debug, Clone)]
 struct InForce {
     access: Arc<Access>,
+    catalog: Arc<Catalog>,
     limits: Limits,
+}
+
+impl InForce {
+    /// Sessions that were begun with another catalog end, so that no client goes on with tools that it is not offered.
+    fn of(access: Access, tools: Vec<Registered>, limits: Limits, sessions: &Sessions) -> Self {
+        let catalog = Catalog::of(tools);
+        sessions.offer(catalog.digest());
+        Self { access: Arc::new(access), catalog: Arc::new(catalog), limits }
+    }
 }
 
 impl<E: Editor> Gateway<E> {
@@ -55,7 +69,8 @@ impl<E: Editor> Gateway<E> {
     pub fn new(editor: E, settings: Settings, sessions: Sessions, version: String, roots_epoch: u64) -> Self {
         let workspace = Arc::new(Workspace::new(&settings.roots, roots_epoch));
         let freshness = Arc::new(Freshness::new(workspace.real_roots(), &settings.ignore));
-        let in_force = RwLock::new(InForce { access: Arc::new(settings.access), limits: settings.limits });
+        let Settings { access, catalog, limits, .. } = settings;
+        let in_force = RwLock::new(InForce::of(access, catalog, limits, &sessions));
         Self {
             editor,
             version,
@@ -71,10 +86,11 @@ impl<E: Editor> Gateway<E> {
 
     /// Puts other settings in force. Blocks while the roots are resolved.
     pub fn configure(&self, settings: Settings) {
-        let in_force = InForce { access: Arc::new(settings.access), limits: settings.limits };
+        let Settings { roots, access, catalog, limits, ignore } = settings;
+        let in_force = InForce::of(access, catalog, limits, &self.sessions);
         *self.in_force.write().unwrap_or_else(PoisonError::into_inner) = in_force;
-        self.workspace.configure(&settings.roots);
-        self.freshness.configure(self.workspace.real_roots(), &settings.ignore);
+        self.workspace.configure(&roots);
+        self.freshness.configure(self.workspace.real_roots(), &ignore);
     }
 
     /// Counts one change of the workspace (contract section 3.6.2).
@@ -94,6 +110,10 @@ impl<E: Editor> Gateway<E> {
 
     pub(crate) fn access(&self) -> Arc<Access> {
         self.in_force().access
+    }
+
+    pub(crate) fn catalog(&self) -> Arc<Catalog> {
+        self.in_force().catalog
     }
 
     pub(crate) fn limits(&self) -> Limits {

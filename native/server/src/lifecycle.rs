@@ -7,7 +7,6 @@ use std::time::Instant;
 use gateway_core::error::ToolError;
 use gateway_core::limits::Limits;
 use gateway_core::tool::{Arguments, Registered};
-use gateway_core::tools;
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
@@ -15,7 +14,7 @@ use tokio_util::task::AbortOnDropHandle;
 use crate::activity::{About, Activity, Ended};
 use crate::answers::Answered;
 use crate::body::Pieces;
-use crate::catalog::catalog;
+use crate::catalog::{Catalog, read};
 use crate::rpc::{self, Envelope, Fault, Id, Message};
 use crate::session::{Revision, SessionId, Sessions};
 
@@ -36,6 +35,9 @@ const INSTRUCTIONS: &str = "Ask the language servers of the editor that has this
 pub trait Calls: Send + Sync + 'static {
     /// The version of the product, for `serverInfo`.
     fn version(&self) -> &str;
+
+    /// The tools that are offered, now.
+    fn catalog(&self) -> Arc<Catalog>;
 
     /// The sessions of this workspace.
     fn sessions(&self) -> &Sessions;
@@ -148,7 +150,7 @@ impl<G: Calls> Lifecycle<G> {
             ));
         }
         match (method, run) {
-            ("tools/list", _) => list(id, &params).map(Pieces::from),
+            ("tools/list", _) => list(id, &params, &self.gateway.catalog()).map(Pieces::from),
             ("tools/call", Some(run)) => self.call(run, id, params).await,
             _ => Err(Fault::MethodNotFound),
         }
@@ -171,8 +173,9 @@ impl<G: Calls> Lifecycle<G> {
         let name = params.get("name").and_then(Value::as_str).ok_or_else(|| {
             ToolError::InvalidParams("`name` is required and must be a string: the name of a tool.".to_owned())
         })?;
-        let tool = tools::named(name).ok_or_else(|| {
-            let names: Vec<_> = tools::ALL.iter().map(|tool| tool.name()).collect();
+        let catalog = self.gateway.catalog();
+        let tool = catalog.named(name).ok_or_else(|| {
+            let names: Vec<_> = catalog.tools().iter().map(|tool| tool.name()).collect();
             let names = names.join(", ");
             ToolError::InvalidParams(format!("There is no tool of this name; the tools are {names}."))
         })?;
@@ -184,7 +187,7 @@ impl<G: Calls> Lifecycle<G> {
 
         let gateway = Arc::clone(&self.gateway);
         let call = AbortOnDropHandle::new(tokio::spawn(async move {
-            let arguments = catalog()?.read(tool, &arguments)?;
+            let arguments = read(tool, &arguments)?;
             gateway.call(tool, arguments, envelope_bytes).await
         }));
         let answer = tokio::select! {
@@ -227,12 +230,12 @@ impl<G: Calls> Lifecycle<G> {
     }
 }
 
-fn list(id: &Id, params: &Map<String, Value>) -> Result<Vec<u8>, Fault> {
+fn list(id: &Id, params: &Map<String, Value>, catalog: &Catalog) -> Result<Vec<u8>, Fault> {
     if params.get("cursor").is_some_and(|cursor| !cursor.is_null()) {
         let reason = "`cursor` must be left out: the catalog has one page; call tools/list without it.";
         return Err(ToolError::InvalidParams(reason.to_owned()).into());
     }
-    Ok(rpc::success(id, catalog()?.list()))
+    Ok(rpc::success(id, catalog.list()))
 }
 
 /// Why a call is not taken, with the body that says so.

@@ -1,15 +1,15 @@
 //! Sessions whose ids authenticate themselves (D43).
 //!
-//! An id is random bytes and a MAC over them, the session's revision and the workspace's identity, under a key that
-//! outlives the window. So a
-//! session goes on across a reload without anything of it being stored, and never in the window of another workspace.
+//! An id is random bytes and a MAC over them, the session's revision and catalog and the workspace's identity, under a key
+//! that outlives the window. So a session goes on across a reload without anything of it being stored, and never in the window
+//! of another workspace.
 //! What has to be remembered is bounded: the sessions that have not finished their handshake, and those that ended.
 
 use std::collections::VecDeque;
 use std::fmt;
 use std::pin::pin;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Duration;
 
 use base64::Engine as _;
@@ -90,8 +90,10 @@ pub type OnEnded = Box<dyn Fn(Vec<String>) + Send + Sync>;
 pub struct Sessions {
     keyed: Hmac<Sha256>,
     workspace: String,
+    /// What tells the catalog that clients are offered from others, if it is not that of the contract's first version.
+    catalog: RwLock<Option<[u8; 32]>>,
     memory: Mutex<Memory>,
-    /// How many sessions have ended since the start.
+    /// How many sessions have ended since the start, those of another catalog counted as one.
     ends: AtomicU64,
     /// How many there are in [`Memory::uninitialized`], nearly always none.
     uninitialized: AtomicUsize,
@@ -135,6 +137,7 @@ impl Sessions {
         let mut sessions = Self {
             keyed,
             workspace: workspace.to_owned(),
+            catalog: RwLock::default(),
             memory: Mutex::default(),
             ends: AtomicU64::new(0),
             uninitialized: AtomicUsize::new(0),
@@ -145,6 +148,16 @@ impl Sessions {
         let kept = verified.len().saturating_sub(MAX_ENDED);
         sessions.memory.get_mut().unwrap_or_else(PoisonError::into_inner).ended = verified[kept..].to_vec().into();
         sessions
+    }
+
+    /// Clients are offered this catalog from now on. An id that was minted for another does not verify: its client begins a
+    /// new session, and is told the tools that there are.
+    pub(crate) fn offer(&self, catalog: Option<[u8; 32]>) {
+        let mut offered = self.catalog.write().unwrap_or_else(PoisonError::into_inner);
+        if *offered != catalog {
+            *offered = catalog;
+            self.ends.fetch_add(1, Ordering::SeqCst);
+        }
     }
 
     /// A new session, which is not initialized yet. Fails only if the system has no randomness to give.
@@ -237,8 +250,11 @@ impl Sessions {
 
     fn authenticate(&self, revision: Revision, random: &[u8]) -> [u8; MAC_BYTES] {
         // The random part has a fixed length, so the workspace's own length cannot make two inputs equal.
-        let mac = self.keyed.clone().chain_update(revision.label()).chain_update(self.workspace.as_bytes());
-        mac.chain_update(random).finalize().into_bytes().into()
+        let mut mac = self.keyed.clone().chain_update(revision.label());
+        if let Some(catalog) = *self.catalog.read().unwrap_or_else(PoisonError::into_inner) {
+            mac = mac.chain_update(b"catalog|").chain_update(catalog);
+        }
+        mac.chain_update(self.workspace.as_bytes()).chain_update(random).finalize().into_bytes().into()
     }
 
     fn memory(&self) -> MutexGuard<'_, Memory> {

@@ -21,7 +21,8 @@ use gateway_core::symbol::{RawDocumentSymbol, RawDocumentSymbols};
 use gateway_core::tools;
 use gateway_server::activity::{About, Ended, Unopenable};
 use gateway_server::editor::EditorError;
-use gateway_server::gateway::Gateway;
+use gateway_server::gateway::{Gateway, Settings};
+use gateway_server::lifecycle::Calls as _;
 use gateway_server::session::{Revision, Sessions};
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
@@ -721,4 +722,24 @@ async fn a_call_leads_to_the_file_that_it_asked_about_and_only_while_clients_may
     fs::write(bench.root.join("a.ts"), "").expect("the file again");
     bench.gateway.configure(settings(vec![bench.folder.path().join("elsewhere")], Duration::from_secs(1)));
     assert_eq!(bench.gateway.place_of_call(1).await, Err(Unopenable::Refused));
+}
+
+#[tokio::test]
+async fn a_session_ends_with_its_catalog_and_goes_on_where_that_is_offered_again() {
+    let bench = Bench::new();
+    let settings = || settings(vec![bench.root.clone()], Duration::from_secs(2));
+    let names = || bench.gateway.catalog().tools().iter().map(|tool| tool.name()).collect::<Vec<_>>();
+    let all = names();
+    let session = bench.gateway.sessions().mint(Revision::Current).expect("a session").to_string();
+    let is_known = || bench.gateway.sessions().admit(&session).is_some();
+    assert!(is_known());
+
+    let chosen = [HOVER.to_owned(), DEFINITION.to_owned(), "vscode.lsp.rename".to_owned()];
+    bench.gateway.configure(Settings { catalog: tools::chosen(&chosen), ..settings() });
+    assert_eq!(names(), [DEFINITION, HOVER], "in the order of the registry, and nothing that there is not");
+    assert!(!is_known());
+
+    bench.gateway.configure(Settings { catalog: tools::chosen(&["v1".to_owned()]), ..settings() });
+    assert_eq!(names(), all);
+    assert!(is_known());
 }

@@ -23,7 +23,7 @@ use gateway_core::position::{Position, Range};
 use gateway_core::symbol::{RawWorkspaceSymbol, RawWorkspaceSymbols, SymbolKind};
 use gateway_core::tools;
 use gateway_server::access::Access;
-use gateway_server::catalog::catalog;
+use gateway_server::catalog;
 use gateway_server::editor::{Editor, EditorError, Language, MainDocument, OpenDocument, Readiness};
 use gateway_server::gateway::{Gateway, Settings};
 use gateway_server::lifecycle::Calls as _;
@@ -243,7 +243,8 @@ impl Attacked {
         let limits = Limits::tightened(200, 524_288, Duration::from_secs(2));
         // What is swapped all the time would be waited for.
         let ignore = Ignore::new(&["**".to_owned()]);
-        let settings = Settings { roots: tree.roots(), access: Access::default(), limits, ignore };
+        let settings =
+            Settings { roots: tree.roots(), access: Access::default(), catalog: tools::v1(), limits, ignore };
         let sessions = Sessions::new(&[0; 32], "workspace", &[], Box::new(|_| ()));
         let gateway = Gateway::new(spy.clone(), settings, sessions, "1.2.3".to_owned(), 1);
         Self { tree, spy, gateway: Arc::new(gateway) }
@@ -260,7 +261,7 @@ impl Attacked {
         let mut tries = 0;
         let payload = loop {
             tries += 1;
-            let arguments = catalog().expect("a catalog").read(tool, &arguments).expect("they fit");
+            let arguments = catalog::read(tool, &arguments).expect("they fit");
             match self.gateway.call(tool, arguments, 100).await {
                 Ok(answered) => break answered.json(),
                 Err(error) => {

@@ -40,6 +40,31 @@ pub fn named(name: &str) -> Option<Registered> {
     ALL.iter().copied().find(|tool| tool.name() == name)
 }
 
+/// The tools of the contract's first version, in its order.
+pub fn v1() -> Vec<Registered> {
+    ALL.iter().copied().filter(|tool| tool.is_in_v1()).collect()
+}
+
+/// The tools that a person has chosen, in the order of the registry: by `v1`, by `core` or `all`, or by their names. Choices
+/// that are none of these choose nothing; where nothing is chosen, those of version 1 are.
+pub fn chosen(choices: &[String]) -> Vec<Registered> {
+    let is_chosen = |tool: &Registered| {
+        choices.iter().any(|choice| match choice.as_str() {
+            "v1" => tool.is_in_v1(),
+            "core" | "all" => true,
+            name => tool.name() == name,
+        })
+    };
+    let chosen: Vec<_> = ALL.iter().copied().filter(is_chosen).collect();
+    if chosen.is_empty() { v1() } else { chosen }
+}
+
+/// Whether this chooses tools.
+pub fn is_choice(choice: impl AsRef<str>) -> bool {
+    let choice = choice.as_ref();
+    matches!(choice, "v1" | "core" | "all") || named(choice).is_some()
+}
+
 /// The longest `uri` that is accepted, in characters.
 const MAX_URI_CHARACTERS: usize = 16_384;
 

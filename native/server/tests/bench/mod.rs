@@ -16,7 +16,7 @@ use gateway_core::position::{Position, Range};
 use gateway_core::symbol::{RawDocumentSymbols, RawWorkspaceSymbol, RawWorkspaceSymbols, SymbolKind};
 use gateway_core::tools;
 use gateway_server::access::Access;
-use gateway_server::catalog::catalog;
+use gateway_server::catalog;
 use gateway_server::editor::{Editor, EditorError, Language, MainDocument, OpenDocument, Readiness};
 use gateway_server::gateway::{Gateway, Settings};
 
@@ -241,14 +241,14 @@ impl Bench {
 /// What a tool of this gateway answers to these arguments.
 pub(crate) async fn call(gateway: &Arc<Gateway<StandIn>>, tool: &str, arguments: &Value) -> Result<Value, ToolError> {
     let tool = tools::named(tool).expect("there is such a tool");
-    let answered = gateway.call(tool, catalog()?.read(tool, arguments)?, 100).await?;
+    let answered = gateway.call(tool, catalog::read(tool, arguments)?, 100).await?;
     Ok(serde_json::from_slice(&answered.json()).expect("the payload is JSON"))
 }
 
 /// Nothing is watched: what tests write, no editor tells of, and questions would wait for it.
 pub(crate) fn settings(roots: Vec<PathBuf>, request_timeout: Duration) -> Settings {
     let limits = Limits::tightened(200, 524_288, request_timeout);
-    Settings { roots, access: Access::default(), limits, ignore: Ignore::new(&["**".to_owned()]) }
+    Settings { roots, access: Access::default(), catalog: tools::v1(), limits, ignore: Ignore::new(&["**".to_owned()]) }
 }
 
 pub(crate) fn uri_of(path: &Path) -> String {
