@@ -206,13 +206,9 @@ function sameConfiguration(current: DesiredOptions, next: DesiredOptions): boole
   return JSON.stringify(changeable(current)) === JSON.stringify(changeable(next));
 }
 
-function changeable(options: DesiredOptions): unknown {
-  const { roots, ignore, tokens, allowedOrigins, protocolFallback, logLevel } = options;
-  const { maxItemsPerPage, maxResponseBytes, requestTimeoutMs } = options;
-  return [
-    [roots, ignore, tokens, allowedOrigins, protocolFallback, logLevel],
-    [maxItemsPerPage, maxResponseBytes, requestTimeoutMs],
-  ];
+function changeable(options: DesiredOptions): object {
+  const { version, workspace, sessionKey, endedSessions, rootsEpoch, wish, ...changeable } = options;
+  return changeable;
 }
 
 function sentence(error: unknown): string {
