@@ -31,6 +31,7 @@ export interface Provider {
 export const PROVIDERS: readonly Provider[] = [
   { method: "textDocument/definition", command: "vscode.executeDefinitionProvider", shape: "targets" },
   { method: "textDocument/declaration", command: "vscode.executeDeclarationProvider", shape: "targets" },
+  { method: "textDocument/implementation", command: "vscode.executeImplementationProvider", shape: "targets" },
   { method: "textDocument/references", command: "vscode.executeReferenceProvider", shape: "locations" },
   { method: "textDocument/hover", command: "vscode.executeHoverProvider", shape: "hovers" },
   { method: "textDocument/documentSymbol", command: "vscode.executeDocumentSymbolProvider", shape: "documentSymbols" },

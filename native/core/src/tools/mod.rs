@@ -5,6 +5,7 @@ mod diagnostics_document;
 mod diagnostics_workspace;
 mod document_symbols;
 mod hover;
+mod implementation;
 mod references;
 mod workspace_symbols;
 
@@ -33,6 +34,7 @@ pub const ALL: &[Registered] = &[
     Registered(&workspace_symbols::WorkspaceSymbols),
     Registered(&diagnostics_document::DocumentDiagnostics),
     Registered(&diagnostics_workspace::WorkspaceDiagnostics),
+    Registered(&implementation::Implementation),
 ];
 
 /// The tool with this exact name.
