@@ -164,11 +164,17 @@ function fillInLists(payload: Payload, { tool, keys }: Case, file: string): void
       payload.items = ordered(payload.items ?? [], ({ uri }) => [uri]);
       break;
     default:
-      if (payload.locations === undefined) {
-        throw new Error(`${file}: nothing is known of what ${tool} returns`);
+      for (const [member, items] of Object.entries(payload)) {
+        if (Array.isArray(items)) {
+          Object.assign(payload, { [member]: ordered(items, rangedKey) });
+        }
       }
-      payload.locations = ordered(payload.locations, locationKey);
   }
+}
+
+/** Of a list that has no order of its own: a location, or a range of the file that was asked about. */
+function rangedKey({ uri, range, kind }: Item): SortKey {
+  return [uri ?? "", ...rangeKey(range), kind ?? 0];
 }
 
 function locationKey({ uri, range }: Item): SortKey {

@@ -80,7 +80,7 @@ function oddItems(question: string, part: unknown): string[] {
     return [`${question} is not a list`];
   }
   return part.flatMap((item, index) => {
-    const oddity = CHECKS[QUESTIONS.get(question) ?? "diagnostics"](item);
+    const oddity = (CHECKS[QUESTIONS.get(question) ?? "diagnostics"] ?? isRanged)(item);
     return oddity === undefined ? [] : [`${question}[${index}]${oddity}`];
   });
 }
@@ -90,6 +90,8 @@ const isText: Check = (value) => (typeof value === "string" ? undefined : " is n
 const isPosition: Check = fields({ line: wholeNumber(), character: wholeNumber() });
 
 const isRange: Check = fields({ start: isPosition, end: isPosition });
+
+const isRanged: Check = fields({ range: isRange });
 
 const isLocation: Check = fields({ uri: isText, range: isRange });
 
@@ -147,7 +149,8 @@ const isDiagnosticsOfFile: Check = (value) =>
     ? (inside("[0]", isText(value[0])) ?? inside("[1]", listOf(isDiagnostic)(value[1])))
     : " is not a pair of a URI and its diagnostics";
 
-const CHECKS: Readonly<Record<Shape, Check>> = {
+/** Of a shape that is not among them, each item is an object with a range. */
+const CHECKS: Readonly<Partial<Record<Shape, Check>>> = {
   targets: isTarget,
   locations: isLocation,
   hovers: isHover,

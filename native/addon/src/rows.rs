@@ -27,6 +27,7 @@ pub(crate) fn unpack(shape: Shape, text: &str, cells: &[u32]) -> Result<Raw, Mal
         Shape::DocumentSymbols => unpack_document_symbols(text, cells).map(Raw::DocumentSymbols),
         Shape::WorkspaceSymbols => unpack_workspace_symbols(text, cells).map(Raw::WorkspaceSymbols),
         Shape::Diagnostics => unpack_diagnostics(text, cells).map(Raw::Diagnostics),
+        _ => Err(Malformed("a shape that is not known")),
     }
 }
 

@@ -81,13 +81,15 @@ impl Subject {
 
 macro_rules! shapes {
     ($($(#[$about:meta])* $shape:ident($raw:ty, $strings:ident) by $method:ident),+ $(,)?) => {
-        /// The few shapes in which requests are answered.
+        /// The few shapes in which requests are answered. More will come.
+        #[non_exhaustive]
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         pub enum Shape {
             $($(#[$about])* $shape,)+
         }
 
         /// An answer, as language servers returned it.
+        #[non_exhaustive]
         #[derive(Debug, Clone, PartialEq, Eq, Hash)]
         pub enum Raw {
             $($(#[$about])* $shape($raw),)+

@@ -445,6 +445,7 @@ fn returned(editor: &Editor, ask: Ask) -> Raw {
         Shape::DocumentSymbols => Raw::DocumentSymbols(outline(&read_as(returned))),
         Shape::WorkspaceSymbols => Raw::WorkspaceSymbols(symbols(&read_as(returned))),
         Shape::Diagnostics => Raw::Diagnostics(diagnostics(&read_as(returned))),
+        shape => panic!("no case has returned {shape:?} so far"),
     }
 }
 

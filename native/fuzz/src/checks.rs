@@ -73,6 +73,7 @@ pub(crate) fn order_of(shape: Shape, is_paged: bool) -> fn(&Value, &Value) -> Or
         Shape::WorkspaceSymbols => workspace_symbols,
         Shape::Diagnostics if is_paged => groups,
         Shape::Diagnostics => diagnostics,
+        _ => |one, other| range(one).cmp(&range(other)),
     }
 }
 

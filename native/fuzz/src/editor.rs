@@ -252,6 +252,7 @@ impl Editor for Scripted {
                 let items = found.all().map(report).collect();
                 Raw::Diagnostics(RawDiagnostics { strings, items, incomplete: Vec::new() })
             }
+            _ => ask.shape.nothing(),
         })
     }
 }

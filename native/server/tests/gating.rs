@@ -220,7 +220,8 @@ impl Editor for Spy {
                 let symbol = |uri| RawWorkspaceSymbol { name, kind, container_name: None, uri, range: Some(NOWHERE) };
                 Raw::WorkspaceSymbols(RawWorkspaceSymbols { items: each_found().map(symbol).collect(), strings })
             }
-            Shape::DocumentSymbols | Shape::Diagnostics => ask.shape.nothing(),
+            // Those of other shapes name no file, or need none here.
+            _ => ask.shape.nothing(),
         })
     }
 }

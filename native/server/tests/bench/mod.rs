@@ -152,7 +152,6 @@ impl Editor for StandIn {
                 Shape::Targets if ask.method == "textDocument/definition" => {
                     answers.definition.clone().unwrap_or(Err(unavailable)).map(Raw::Targets)
                 }
-                Shape::Targets => Err(unavailable),
                 Shape::Locations => answers.references.clone().map(Raw::Locations).ok_or(unavailable),
                 Shape::Hovers => answers.hover.clone().map(Raw::Hovers).ok_or(unavailable),
                 Shape::DocumentSymbols => answers.document_symbols.clone().map(Raw::DocumentSymbols).ok_or(unavailable),
@@ -160,6 +159,7 @@ impl Editor for StandIn {
                     answers.workspace_symbols.clone().map(Raw::WorkspaceSymbols).ok_or(unavailable)
                 }
                 Shape::Diagnostics => answers.diagnostics.clone().map(Raw::Diagnostics).ok_or(EditorError::Failed),
+                _ => Err(unavailable),
             }
         })
     }
