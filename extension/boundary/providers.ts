@@ -3,6 +3,7 @@
 import {
   packDiagnostics,
   packDocumentSymbols,
+  packHighlights,
   packHovers,
   packLocations,
   packTargets,
@@ -16,6 +17,7 @@ export const PACK = {
   hovers: packHovers,
   documentSymbols: packDocumentSymbols,
   workspaceSymbols: packWorkspaceSymbols,
+  highlights: packHighlights,
   diagnostics: packDiagnostics,
 } as const;
 
@@ -34,6 +36,7 @@ export const PROVIDERS: readonly Provider[] = [
   { method: "textDocument/implementation", command: "vscode.executeImplementationProvider", shape: "targets" },
   { method: "textDocument/references", command: "vscode.executeReferenceProvider", shape: "locations" },
   { method: "textDocument/hover", command: "vscode.executeHoverProvider", shape: "hovers" },
+  { method: "textDocument/documentHighlight", command: "vscode.executeDocumentHighlights", shape: "highlights" },
   { method: "textDocument/documentSymbol", command: "vscode.executeDocumentSymbolProvider", shape: "documentSymbols" },
   { method: "workspace/symbol", command: "vscode.executeWorkspaceSymbolProvider", shape: "workspaceSymbols" },
 ];

@@ -255,6 +255,23 @@ export function packWorkspaceSymbols(symbols: unknown): Answer {
 }
 
 /**
+ * Packs an array of `DocumentHighlight`, of which each may lack a usable range. A kind that VS Code does not have is none.
+ * Throws a TypeError that names the item if it is anything else.
+ */
+export function packHighlights(highlights: unknown): Answer {
+  const items = list(highlights);
+  const rows = new Uint32Array(items.length * 5);
+  let cell = 0;
+  for (const [index, item] of items.entries()) {
+    const { range, kind } = object(item, index, "item") as HighlightShape;
+    packUsableRange(range, rows, cell);
+    rows[cell + 4] = kind === 0 || kind === 1 || kind === 2 ? kind : ABSENT;
+    cell += 5;
+  }
+  return new Strings().answer(rows);
+}
+
+/**
  * Packs an array of pairs of a URI and its `Diagnostic`s. A URI without any is a row of its own, since to have nothing to
  * report is not the same as to have reported nothing. VS Code hands on whatever extensions publish: a diagnostic without a
  * usable range or a message is a row without a range, to be counted, so that one extension's mistake keeps nothing of what
@@ -342,6 +359,11 @@ interface OutlineEntry {
   readonly symbol: SymbolShape;
   /** The row of the symbol that contains this one. */
   readonly parent: number;
+}
+
+interface HighlightShape {
+  readonly range?: unknown;
+  readonly kind?: unknown;
 }
 
 interface DiagnosticShape {

@@ -13,6 +13,10 @@ import {
 } from "../../harness/editor/gateway-window.ts";
 import type { RealVsCode } from "../../harness/editor/real-vscode.ts";
 
+interface Highlights {
+  readonly highlights: readonly { readonly range: { readonly start: Position }; readonly kind?: number }[];
+}
+
 describe("a person who has chosen more tools", () => {
   let folder: string;
   let editor: RealVsCode;
@@ -39,7 +43,7 @@ describe("a person who has chosen more tools", () => {
 
   test("a client sees them after those of version 1", async () => {
     const names = await gateway.client.toolNames();
-    assert.deepEqual(names.slice(7), ["vscode.lsp.implementation"]);
+    assert.deepEqual(names.slice(7), ["vscode.lsp.implementation", "vscode.lsp.documentHighlights"]);
   });
 
   test("what implements an interface is found", async () => {
@@ -49,6 +53,19 @@ describe("a person who has chosen more tools", () => {
     assert.deepEqual(
       locations.map((location) => [location.uri, location.range.start]),
       [[uri, position]],
+    );
+  });
+
+  test("what belongs to a symbol in its file is found, and where it is written", async () => {
+    const cargo = placeOf("src/ship.ts", "#cargo: string");
+    const { highlights } = await gateway.client.call<Highlights>("vscode.lsp.documentHighlights", cargo);
+    assert.deepEqual(
+      highlights.map(({ range, kind }) => [range.start.line, kind]),
+      [
+        [cargo.position.line, 3],
+        [placeOf("src/ship.ts", "#cargo.push").position.line, 2],
+        [placeOf("src/ship.ts", "#cargo;").position.line, 2],
+      ],
     );
   });
 

@@ -3,6 +3,7 @@
 
 use gateway_core::ask::{Raw, Shape};
 use gateway_core::diagnostic::{RawDiagnostic, RawDiagnostics, RawReport, Severity};
+use gateway_core::highlight::{HighlightKind, RawHighlights};
 use gateway_core::hover::{RawHoverFragment, RawHovers};
 use gateway_core::location::{RawLocation, RawLocations, RawTarget, RawTargets};
 use gateway_core::position::{MAX_COORDINATE, Position, Range};
@@ -26,6 +27,7 @@ pub(crate) fn unpack(shape: Shape, text: &str, cells: &[u32]) -> Result<Raw, Mal
         Shape::Hovers => unpack_hovers(text, cells).map(Raw::Hovers),
         Shape::DocumentSymbols => unpack_document_symbols(text, cells).map(Raw::DocumentSymbols),
         Shape::WorkspaceSymbols => unpack_workspace_symbols(text, cells).map(Raw::WorkspaceSymbols),
+        Shape::Highlights => unpack_highlights(text, cells).map(Raw::Highlights),
         Shape::Diagnostics => unpack_diagnostics(text, cells).map(Raw::Diagnostics),
         _ => Err(Malformed("a shape that is not known")),
     }
@@ -157,6 +159,18 @@ fn unpack_workspace_symbols(text: &str, cells: &[u32]) -> Result<RawWorkspaceSym
     Ok(RawWorkspaceSymbols { strings, items })
 }
 
+/// Unpacks places in a document. A row may lack the range, or the kind.
+fn unpack_highlights(text: &str, cells: &[u32]) -> Result<RawHighlights, Malformed> {
+    let (strings, rows) = split::<5>(text, cells)?;
+    let mut items = Vec::with_capacity(rows.len());
+    for &[a, b, c, d, number] in rows {
+        let kind = optional(number).map(highlight_kind).transpose()?;
+        items.extend(optional_range([a, b, c, d])?.map(|range| (range, kind)));
+    }
+    let without_range = rows.len() - items.len();
+    Ok(RawHighlights { strings, items, without_range })
+}
+
 /// Unpacks diagnostics. A row of a URI and nothing else is a document that was published without any; one without a range
 /// is a diagnostic without a range or a message.
 fn unpack_diagnostics(text: &str, cells: &[u32]) -> Result<RawDiagnostics, Malformed> {
@@ -258,6 +272,10 @@ fn optional(cell: u32) -> Option<u32> {
 /// VS Code counts kinds and severities from 0, LSP from 1 (D7).
 fn kind(cell: u32) -> Result<SymbolKind, Malformed> {
     cell.checked_add(1).and_then(SymbolKind::of_lsp).ok_or(Malformed("a kind of symbol that is not known"))
+}
+
+fn highlight_kind(cell: u32) -> Result<HighlightKind, Malformed> {
+    cell.checked_add(1).and_then(HighlightKind::of_lsp).ok_or(Malformed("a kind of highlight that is not known"))
 }
 
 fn severity(cell: u32) -> Result<Severity, Malformed> {
@@ -408,6 +426,15 @@ mod tests {
         let target = [1, 1, 0, ABSENT, ABSENT, ABSENT, ABSENT, ABSENT, ABSENT, ABSENT, ABSENT];
         let unpacked = unpack_targets("m", &target).expect("rows");
         assert_eq!((unpacked.items.len(), unpacked.without_range), (0, 1));
+    }
+
+    #[test]
+    fn a_highlight_has_a_kind_or_none_and_one_without_a_range_is_counted() {
+        let cells = |kind| [0, 1, 2, 3, MAX_COORDINATE, kind, ABSENT, ABSENT, ABSENT, ABSENT, ABSENT];
+        let unpacked = |kind| unpack_highlights("", &cells(kind)).map(|raw| (raw.items, raw.without_range));
+        assert_eq!(unpacked(2), Ok((vec![(RANGE, HighlightKind::of_lsp(3))], 1)));
+        assert_eq!(unpacked(ABSENT), Ok((vec![(RANGE, None)], 1)));
+        assert_eq!(unpacked(3), Err(Malformed("a kind of highlight that is not known")));
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use crate::diagnostic::RawDiagnostics;
 use crate::error::ToolError;
+use crate::highlight::RawHighlights;
 use crate::hover::RawHovers;
 use crate::location::{RawLocations, RawTargets};
 use crate::position::Position;
@@ -141,6 +142,8 @@ shapes! {
     DocumentSymbols(RawDocumentSymbols, strings) by document_symbols,
     /// Symbols from anywhere.
     WorkspaceSymbols(RawWorkspaceSymbols, strings) by workspace_symbols,
+    /// Places in one document.
+    Highlights(RawHighlights, strings) by highlights,
     /// Everything that is published.
     Diagnostics(RawDiagnostics, strings) by diagnostics,
 }

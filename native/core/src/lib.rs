@@ -13,6 +13,7 @@ pub mod cursor;
 pub mod diagnostic;
 pub mod epochs;
 pub mod error;
+pub mod highlight;
 pub mod history;
 pub mod hover;
 pub mod keys;

@@ -19,6 +19,7 @@ use gateway_core::cursor::Cursor;
 use gateway_core::diagnostic::{RawDiagnostic, RawDiagnostics, RawReport, Severity};
 use gateway_core::epochs::Epochs;
 use gateway_core::error::ToolError;
+use gateway_core::highlight::{HighlightKind, RawHighlights};
 use gateway_core::history::{EpochHistory, Remembered};
 use gateway_core::hover::{RawHoverFragment, RawHovers};
 use gateway_core::keys::{RequestKey, SnapshotKey};
@@ -209,6 +210,13 @@ struct Symbol {
 struct Somewhere {
     uri: String,
     range: Option<Range>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Highlight {
+    range: Range,
+    kind: Option<u32>,
 }
 
 #[derive(Deserialize)]
@@ -445,6 +453,7 @@ fn returned(editor: &Editor, ask: Ask) -> Raw {
         Shape::DocumentSymbols => Raw::DocumentSymbols(outline(&read_as(returned))),
         Shape::WorkspaceSymbols => Raw::WorkspaceSymbols(symbols(&read_as(returned))),
         Shape::Diagnostics => Raw::Diagnostics(diagnostics(&read_as(returned))),
+        Shape::Highlights => Raw::Highlights(highlights(&read_as(returned))),
         shape => panic!("no case has returned {shape:?} so far"),
     }
 }
@@ -584,6 +593,13 @@ fn symbols(returned: &[Symbol]) -> RawWorkspaceSymbols {
         });
     }
     RawWorkspaceSymbols { strings, items }
+}
+
+fn highlights(returned: &[Highlight]) -> RawHighlights {
+    // The editor counts from 0 (D7).
+    let kind = |kind: u32| HighlightKind::of_lsp(kind + 1).unwrap();
+    let items = returned.iter().map(|highlight| (range(highlight.range), highlight.kind.map(kind))).collect();
+    RawHighlights { items, ..RawHighlights::default() }
 }
 
 fn diagnostics(returned: &[(String, Vec<Diagnostic>)]) -> RawDiagnostics {

@@ -3,6 +3,7 @@
 mod definition;
 mod diagnostics_document;
 mod diagnostics_workspace;
+mod document_highlights;
 mod document_symbols;
 mod hover;
 mod implementation;
@@ -35,6 +36,7 @@ pub const ALL: &[Registered] = &[
     Registered(&diagnostics_document::DocumentDiagnostics),
     Registered(&diagnostics_workspace::WorkspaceDiagnostics),
     Registered(&implementation::Implementation),
+    Registered(&document_highlights::DocumentHighlights),
 ];
 
 /// The tool with this exact name.
