@@ -4,6 +4,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { basename, join, posix, relative } from "node:path";
 import { root } from "../harness/layout.ts";
 import { succeed } from "../harness/machine/processes.mjs";
+import { circlesIn } from "../harness/results/rust-imports.ts";
 
 /** What a crate must not be built on, directly or through another crate. */
 const FOREIGN_CRATES = [
@@ -109,7 +110,17 @@ const FORBIDS_UNSAFE = ["native/core/src/lib.rs", "native/server/src/lib.rs"];
 /** Every violation, as one line each; none if the layers are kept apart. */
 export async function layeringViolations(): Promise<string[]> {
   const crates = await Promise.all(FOREIGN_CRATES.map(foreignCrates));
-  return [...crates.flat(), ...sourceViolations()];
+  return [...crates.flat(), ...sourceViolations(), ...circleViolations()];
+}
+
+/** Files that import each other can only be read, moved and tested together. */
+function circleViolations(): string[] {
+  return readdirSync(join(root, "native")).flatMap((crate) => {
+    const src = `native/${crate}/src/`;
+    const files = sources().filter((file) => file.startsWith(src) && file.endsWith(".rs"));
+    const texts = files.map((file) => [file.slice(src.length), readFileSync(join(root, file), "utf8")] as const);
+    return circlesIn(new Map(texts)).map((circle) => `${src}: these import each other: ${circle.join(", ")}`);
+  });
 }
 
 async function foreignCrates({ crate, foreign }: (typeof FOREIGN_CRATES)[number]): Promise<string[]> {

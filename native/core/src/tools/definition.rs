@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{place_fields, read_place, targets, targets_output};
+use super::shared::{place_fields, read_place, targets, targets_output};
 use crate::ask::{Ask, Raw, Shape};
 use crate::error::ToolError;
 use crate::schema::Field;

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{counted_of, diagnostics_schema, file_field, read_document, summary_field, uri_field};
+use super::shared::{counted_of, diagnostics_schema, file_field, read_document, summary_field, uri_field};
 use crate::ask::{Ask, Raw, Shape};
 use crate::canonical::CanonicalSet;
 use crate::diagnostic::{File, Published};

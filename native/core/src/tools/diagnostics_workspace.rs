@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::{counted, diagnostics_schema, file_field, next_page, page_fields, page_output, paged};
+use super::shared::{counted, diagnostics_schema, file_field, next_page, page_fields, page_output, paged};
 use crate::ask::{Ask, Raw, Shape, Subject};
 use crate::belief::Belief;
 use crate::canonical::CanonicalSet;
@@ -29,7 +29,7 @@ pub(super) struct WorkspaceDiagnostics;
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Input {
-    #[serde(default, deserialize_with = "super::page_size")]
+    #[serde(default, deserialize_with = "super::shared::page_size")]
     page_size: Option<u64>,
     #[serde(default)]
     cursor: Option<String>,

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{counted_of, place_fields, read_place, summary_field};
+use super::shared::{counted_of, place_fields, read_place, summary_field};
 use crate::ask::{Ask, Raw, Shape};
 use crate::canonical::{CanonicalSet, ordered};
 use crate::error::ToolError;

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{container_field, counted_of, read_document, summary_field, symbol_fields, uri_field};
+use super::shared::{container_field, counted_of, read_document, summary_field, symbol_fields, uri_field};
 use crate::ask::{Ask, Raw, Shape};
 use crate::canonical::{CanonicalSet, ordered, string_at};
 use crate::error::ToolError;

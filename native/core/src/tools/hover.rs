@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{place_fields, read_place, summary_field, trimmed};
+use super::shared::{place_fields, read_place, summary_field, trimmed};
 use crate::ask::{Ask, Raw, Shape};
 use crate::belief::Belief;
 use crate::canonical::string_at;

@@ -3,7 +3,8 @@
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{counted, definition, location_schema, next_page, page_fields, page_output, paged, place_fields};
+use super::definition;
+use super::shared::{counted, location_schema, next_page, page_fields, page_output, paged, place_fields};
 use crate::ask::{Ask, Raw, Shape, Subject};
 use crate::canonical::Locations;
 use crate::cursor::Cursor;
@@ -25,12 +26,12 @@ pub(super) struct References;
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Input {
-    #[serde(deserialize_with = "super::uri")]
+    #[serde(deserialize_with = "super::shared::uri")]
     uri: String,
     position: Position,
     #[serde(default)]
     include_declaration: bool,
-    #[serde(default, deserialize_with = "super::page_size")]
+    #[serde(default, deserialize_with = "super::shared::page_size")]
     page_size: Option<u64>,
     #[serde(default)]
     cursor: Option<String>,

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{
+use super::shared::{
     container_field, counted, location_schema, next_page, page_fields, page_output, paged, symbol_fields, trimmed,
 };
 use crate::ask::{Ask, Raw, Shape, Subject};
@@ -29,7 +29,7 @@ pub(super) struct WorkspaceSymbols;
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Input {
     query: String,
-    #[serde(default, deserialize_with = "super::page_size")]
+    #[serde(default, deserialize_with = "super::shared::page_size")]
     page_size: Option<u64>,
     #[serde(default)]
     cursor: Option<String>,

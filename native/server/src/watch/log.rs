@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::path::{Path, PathBuf};
 
-use super::{Change, Changed, Changes, Kind};
+use super::changes::{Change, Changed, Changes, Kind};
 
 /// The last changes, up to a bound.
 #[derive(Debug)]

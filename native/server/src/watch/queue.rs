@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::Cause;
+use super::changes::Cause;
 
 /// The folder that each watch is of.
 pub(super) type Watched = HashMap<i32, Arc<Path>>;

@@ -10,11 +10,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use super::changes::{Cause, Options, Status, Swept};
 use super::ignore::{Ignore, Scope};
 use super::log::{Found, Log};
 use super::queue::{Event, Queue, Watched};
 use super::stamp::{FileId, FileState, Likeness, has_other_names};
-use super::{Cause, Options, Status, Swept};
 
 /// How many ignored files are followed.
 const MOST_FOLLOWED: usize = 4_096;
