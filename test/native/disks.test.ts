@@ -16,8 +16,8 @@ const MANY = 40;
 /** Threads that may wait for a disk (`MAX_BLOCKING_THREADS`). */
 const MAX_THREADS = 24;
 
-/** Looks at one root at a time (`MOST_LOOKS`). */
-const MOST_LOOKS = 2;
+/** Looks at one root at a time (`MAX_LOOKS`). */
+const MAX_LOOKS = 2;
 
 const at = (line: number) => ({ start: { line, character: 0 }, end: { line, character: 1 } });
 
@@ -64,7 +64,7 @@ test("a root whose disk does not answer costs the calls about it, and no others,
   for (const outcome of await Promise.all(Array.from({ length: MANY }, (_, line) => ask(there, line)))) {
     assertSilent(outcome);
   }
-  assert.ok(disk.waiting <= MOST_LOOKS, `${disk.waiting} wait for the disk`);
+  assert.ok(disk.waiting <= MAX_LOOKS, `${disk.waiting} wait for the disk`);
   assertSilent(await client.call("vscode.lsp.workspaceSymbols", { query: "a" }));
   assertSilent(await client.call("vscode.lsp.diagnostics.workspace", {}));
   assert.equal(await client.ping(), 200);

@@ -16,7 +16,7 @@ use napi_derive::module_init;
 const WORKERS: usize = 2;
 
 /// Resolving paths on a disk that does not answer blocks a thread for as long as that takes. The server lets so many do
-/// that at a time that two such disks leave others some (`looks.rs`).
+/// that at a time that two such disks leave others some (`root_probe.rs`).
 const MAX_BLOCKING_THREADS: usize = 24;
 
 #[module_init]

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use gateway_core::ask::{Raw, Shape};
-use gateway_core::belief::Belief;
+use gateway_core::completeness::Completeness;
 use gateway_core::cursor::Cursor;
 use gateway_core::epochs::Epochs;
 use gateway_core::keys::SnapshotKey;
@@ -115,7 +115,7 @@ fn engine(rows: &Rows, roots: &AllowedRoots) -> Result<(Snapshots, Vec<u8>), Fai
         question: &question,
         document: Some(&document.uri),
         in_tab: false,
-        belief: Belief::Confirmed,
+        completeness: Completeness::Confirmed,
         roots,
         real: &Resolver::default(),
     };

@@ -8,8 +8,8 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 use crate::error::ToolError;
-use crate::left_out::LeftOut;
 use crate::location::{RawLocations, RawTargets};
+use crate::omissions::Omissions;
 use crate::position::Range;
 use crate::roots::{AllowedRoots, NotAllowed, RealPaths};
 use crate::uri::CanonicalUri;
@@ -124,8 +124,8 @@ const BETWEEN_NUMBERS: [&str; 4] = [r#","character":"#, r#"},"end":{"line":"#, r
 
 impl<T> Allowed<T> {
     /// How many items were left out because of their URIs.
-    pub(crate) fn left_out(&self) -> LeftOut {
-        LeftOut { outside: self.outside.len(), missing: self.missing.len(), ..LeftOut::default() }
+    pub(crate) fn omissions(&self) -> Omissions {
+        Omissions { outside: self.outside.len(), missing: self.missing.len(), ..Omissions::default() }
     }
 
     pub(crate) fn len(&self) -> usize {

@@ -6,7 +6,7 @@ use serde::Serialize;
 use crate::canonical::{Allowed, Name, Names, string_at};
 use crate::error::ToolError;
 use crate::keys::ItemId;
-use crate::left_out::LeftOut;
+use crate::omissions::Omissions;
 use crate::order::{MissingLast, Text};
 use crate::position::{Position, Range};
 use crate::roots::{AllowedRoots, RealPaths};
@@ -149,17 +149,17 @@ impl<'a> Published<'a> {
     }
 
     /// How many documents with diagnostics are left out because of their URIs.
-    pub(crate) fn left_out(&self) -> LeftOut {
+    pub(crate) fn omissions(&self) -> Omissions {
         let documents = |reports: &[(Name, Report<'_>)]| {
             let mut names: Vec<_> =
                 reports.iter().filter(|(_, report)| *report != Report::Nothing).map(|(name, _)| name).collect();
             names.dedup();
             names.len()
         };
-        LeftOut {
+        Omissions {
             outside: documents(&self.reports.outside),
             missing: documents(&self.reports.missing),
-            ..LeftOut::default()
+            ..Omissions::default()
         }
     }
 }

@@ -8,7 +8,7 @@ use crate::epochs::{Epoch, Epochs, Relevant};
 use crate::keys::SnapshotKey;
 
 /// How many snapshot keys are remembered (D35).
-const MOST_REMEMBERED: NonZeroUsize = NonZeroUsize::MIN.saturating_add(1_023);
+const MAX_REMEMBERED: NonZeroUsize = NonZeroUsize::MIN.saturating_add(1_023);
 
 /// What the last snapshot keys stood for: so that a stale cursor can be told what moved (D35), and so that no key ever
 /// stands for two sets, also when the first is no longer held (D24).
@@ -30,7 +30,7 @@ pub struct Remembered {
 
 impl Default for EpochHistory {
     fn default() -> Self {
-        Self { remembered: CLruCache::new(MOST_REMEMBERED) }
+        Self { remembered: CLruCache::new(MAX_REMEMBERED) }
     }
 }
 
@@ -46,7 +46,7 @@ impl EpochHistory {
         if let Some(known) = self.remembered.peek(key) {
             return (known.fingerprint != fingerprint).then(|| opinion_of(known.relevant));
         }
-        let (_, oldest) = self.remembered.back().filter(|_| self.remembered.len() == MOST_REMEMBERED.get())?;
+        let (_, oldest) = self.remembered.back().filter(|_| self.remembered.len() == MAX_REMEMBERED.get())?;
         now.changed_since(&oldest.epochs, oldest.relevant).is_empty().then(|| opinion_of(oldest.relevant))
     }
 

@@ -7,8 +7,8 @@
 #![forbid(unsafe_code)]
 
 pub mod ask;
-pub mod belief;
 pub mod canonical;
+pub mod completeness;
 pub mod cursor;
 pub mod diagnostic;
 pub mod epochs;
@@ -17,9 +17,9 @@ pub mod highlight;
 pub mod history;
 pub mod hover;
 pub mod keys;
-pub mod left_out;
 pub mod limits;
 pub mod location;
+pub mod omissions;
 mod order;
 pub mod page;
 pub mod position;

@@ -8,12 +8,12 @@ use std::time::Duration;
 
 use clru::{CLruCache, CLruCacheConfig, WeightScale};
 
-use crate::belief::Belief;
 use crate::canonical::CanonicalSet;
+use crate::completeness::Completeness;
 use crate::error::ToolError;
 use crate::keys::SnapshotKey;
-use crate::left_out::LeftOut;
 use crate::limits::{MAX_SNAPSHOT_BYTES, MAX_SNAPSHOTS_BYTES, SNAPSHOT_LIFETIME};
+use crate::omissions::Omissions;
 
 /// A canonical set with what its pages say of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,18 +21,18 @@ pub struct Retained {
     /// The full set.
     pub set: CanonicalSet,
     /// What was left out of it.
-    pub left_out: LeftOut,
+    pub omissions: Omissions,
     /// Whether more may have to be expected.
-    pub belief: Belief,
+    pub completeness: Completeness,
 }
 
 impl Retained {
     /// A number that differs for sets that differ, but for an accident that no workspace will see. How far they can be
     /// believed is no part of them: a set that turns out to be whole is no other one.
     pub fn fingerprint(&self) -> u64 {
-        let Self { set, left_out, belief: _ } = self;
+        let Self { set, omissions, completeness: _ } = self;
         let mut hasher = DefaultHasher::new();
-        (set, left_out).hash(&mut hasher);
+        (set, omissions).hash(&mut hasher);
         hasher.finish()
     }
 
@@ -122,7 +122,8 @@ mod tests {
     }
 
     fn of_weight(weight: usize) -> Arc<Retained> {
-        let retained = Retained { set: test_set(weight), left_out: LeftOut::default(), belief: Belief::default() };
+        let retained =
+            Retained { set: test_set(weight), omissions: Omissions::default(), completeness: Completeness::default() };
         assert_eq!(retained.set.weight(), weight);
         Arc::new(retained)
     }
@@ -169,8 +170,8 @@ mod tests {
         let mut snapshots = Snapshots::default();
         let nothing = Retained {
             set: CanonicalSet::encode::<u32>([]).unwrap(),
-            left_out: LeftOut::default(),
-            belief: Belief::default(),
+            omissions: Omissions::default(),
+            completeness: Completeness::default(),
         };
         let nothing = Arc::new(nothing);
         for name in 0..200_000 {

@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::ask::{Ask, Raw, Subject};
-use crate::belief::Belief;
+use crate::completeness::Completeness;
 use crate::cursor::Cursor;
 use crate::epochs::{OF_SYMBOLS, Relevant};
 use crate::error::ToolError;
@@ -213,7 +213,7 @@ pub struct Asked<'a> {
     /// Whether the document is in an editor tab, where extensions report on it that report only on what is shown.
     pub in_tab: bool,
     /// How far the answers can be believed to be complete.
-    pub belief: Belief,
+    pub completeness: Completeness,
     /// What may be spoken of.
     pub roots: &'a AllowedRoots,
     /// The disk.

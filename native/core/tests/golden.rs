@@ -13,8 +13,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use gateway_core::ask::{Ask, Raw, Shape};
-use gateway_core::belief::Belief;
 use gateway_core::canonical::CanonicalSet;
+use gateway_core::completeness::Completeness;
 use gateway_core::cursor::Cursor;
 use gateway_core::diagnostic::{RawDiagnostic, RawDiagnostics, RawReport, Severity};
 use gateway_core::epochs::Epochs;
@@ -379,7 +379,7 @@ fn answer(case: &Case, arguments: &Value) -> Result<Vec<u8>, ToolError> {
         question: &question,
         document: document.as_ref(),
         in_tab: case.document.shown,
-        belief: if case.editor.unconfirmed { Belief::Unconfirmed } else { Belief::Confirmed },
+        completeness: if case.editor.unconfirmed { Completeness::Unconfirmed } else { Completeness::Confirmed },
         roots: &roots,
         real: &disk,
     };

@@ -154,8 +154,8 @@ proptest! {
         missing.sort();
         missing.dedup();
         prop_assert_eq!(items(&retained.set).iter().map(sort_key).collect::<Vec<_>>(), expected);
-        prop_assert_eq!(retained.left_out.outside, outside.len());
-        prop_assert_eq!(retained.left_out.missing, missing.len());
+        prop_assert_eq!(retained.omissions.outside, outside.len());
+        prop_assert_eq!(retained.omissions.missing, missing.len());
     }
 
     #[test]

@@ -434,7 +434,7 @@ proptest! {
 
     #[test]
     fn no_symbol_of_the_workspace_is_lost_and_none_is_made_up(symbols in vec(symbol(), 0..60)) {
-        let Retained { set, left_out, .. } = Paged::symbols(&symbols).retained;
+        let Retained { set, omissions, .. } = Paged::symbols(&symbols).retained;
         let disk = disk();
         let roots = roots(&disk);
         let mut expected = Vec::new();
@@ -469,7 +469,7 @@ proptest! {
         }
         prop_assert_eq!(without_ids(items(&set)), without_ids(expected));
         prop_assert_eq!(
-            (left_out.outside, left_out.missing, left_out.without_name, left_out.without_range),
+            (omissions.outside, omissions.missing, omissions.without_name, omissions.without_range),
             (outside.len(), missing.len(), without_name.len(), without_range.len())
         );
     }
@@ -505,7 +505,7 @@ proptest! {
             }
         }
 
-        let Retained { set, left_out, .. } = Paged::diagnostics(&reports).retained;
+        let Retained { set, omissions, .. } = Paged::diagnostics(&reports).retained;
         let files: BTreeMap<String, Value> =
             items(&set).into_iter().map(|file| (file["uri"].as_str().unwrap().to_owned(), file["diagnostics"].clone())).collect();
         for (uri, of_file) in &expected {
@@ -517,8 +517,8 @@ proptest! {
         }
         prop_assert_eq!(files.len(), expected.values().filter(|of_file| !of_file.is_empty()).count());
         // Among the URIs there is one whose file is missing.
-        prop_assert_eq!(left_out.outside + left_out.missing, not_allowed.len());
-        prop_assert_eq!(left_out.missing, usize::from(not_allowed.contains(&NotAllowed::Missing)));
+        prop_assert_eq!(omissions.outside + omissions.missing, not_allowed.len());
+        prop_assert_eq!(omissions.missing, usize::from(not_allowed.contains(&NotAllowed::Missing)));
         for uri in ["file:///ws/a.ts", "file:///ws/a%20b.ts"] {
             let uri = roots.admit(uri, &disk).unwrap().uri;
             let answer = document_diagnostics(&raw, &uri);

@@ -30,7 +30,7 @@ const WORKSPACE_DIAGNOSTICS: &str = "vscode.lsp.diagnostics.workspace";
 const CANARY: &str = "canary";
 
 /// What one conversation cannot bring about in so many steps, more would not either.
-const MOST_STEPS: usize = 40;
+const MAX_STEPS: usize = 40;
 /// How many items a conversation pages through before it ends: checking them takes far longer than answering them.
 const ENOUGH_ITEMS: usize = 20_000;
 
@@ -144,7 +144,7 @@ pub fn run(bytes: &[u8]) {
 
 async fn converse(input: &mut Unstructured<'_>) -> arbitrary::Result<()> {
     let mut conversation = Conversation::begin().await;
-    for _ in 0..MOST_STEPS {
+    for _ in 0..MAX_STEPS {
         if input.is_empty() || conversation.items_paged >= ENOUGH_ITEMS {
             break;
         }

@@ -25,7 +25,7 @@ const TAXONOMY: [(&str, i64); 11] = [
 ];
 
 /// Most items of any list (contract section 5.1).
-pub(crate) const MOST_ITEMS: usize = 200;
+pub(crate) const MAX_ITEMS: usize = 200;
 
 /// Checks an error of JSON-RPC and gives the code of the tool's error, if it is one.
 pub(crate) fn error_code(error: &Value) -> Option<&'static str> {
@@ -46,7 +46,7 @@ pub(crate) fn error_code(error: &Value) -> Option<&'static str> {
 
 /// Checks the order of a list, that it has nothing twice, and that it is not too long.
 pub(crate) fn list(items: &[Value], compare: fn(&Value, &Value) -> Ordering) {
-    assert!(items.len() <= MOST_ITEMS, "{} items", items.len());
+    assert!(items.len() <= MAX_ITEMS, "{} items", items.len());
     sorted(items, compare);
 }
 

@@ -2,7 +2,7 @@
 
 use arbitrary::Unstructured;
 use gateway_core::ask::Raw;
-use gateway_core::belief::Belief;
+use gateway_core::completeness::Completeness;
 use gateway_core::cursor::Cursor;
 use gateway_core::epochs::{Epochs, OF_DIAGNOSTICS};
 use gateway_core::error::ToolError;
@@ -52,8 +52,14 @@ fn attempt(input: &mut Unstructured<'_>) -> arbitrary::Result<()> {
         RawLocations { uris: vec!["file:///ws/a.ts".to_owned()], items: (0..7).map(item).collect(), without_range: 0 };
     let tool = tools::named("vscode.lsp.references").expect("it is registered");
     let question = &checks::arguments(tool, "file:///ws/a.ts").expect("they fit").question;
-    let asked =
-        Asked { question, document: None, in_tab: false, belief: Belief::Confirmed, roots: &roots, real: &disk };
+    let asked = Asked {
+        question,
+        document: None,
+        in_tab: false,
+        completeness: Completeness::Confirmed,
+        roots: &roots,
+        real: &disk,
+    };
     let Ok(Canonical::Set(retained)) = tool.canonicalize(&[Raw::Locations(raw)], &asked) else {
         panic!("a small set");
     };

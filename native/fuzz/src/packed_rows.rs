@@ -2,7 +2,7 @@
 
 use arbitrary::Unstructured;
 use gateway_core::ask::{Raw, Shape};
-use gateway_core::belief::Belief;
+use gateway_core::completeness::Completeness;
 use gateway_core::cursor::Cursor;
 use gateway_core::epochs::Epochs;
 use gateway_core::error::ToolError;
@@ -85,7 +85,7 @@ fn attempt(input: &mut Unstructured<'_>) -> arbitrary::Result<()> {
                 question: &arguments.question,
                 document: Some(&document),
                 in_tab: size > 127,
-                belief: Belief::Confirmed,
+                completeness: Completeness::Confirmed,
                 roots: &roots,
                 real: &disk,
             };

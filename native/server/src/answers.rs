@@ -9,19 +9,19 @@ use gateway_core::page::{Payload, Whole};
 use gateway_core::snapshots::Retained;
 use gateway_core::tool::{Question, Registered};
 
-use crate::workspace::Moment;
+use crate::workspace::WorkspaceVersion;
 
 /// What an ask in flight asks, and of which state: a call that comes after a change never joins an ask from before it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct AskKey {
+pub(crate) struct FlightKey {
     tool: Registered,
     question: Question,
     roots: RootsKey,
     epochs: Epochs,
 }
 
-impl AskKey {
-    pub(crate) fn of(tool: Registered, question: &Question, moment: &Moment) -> Self {
+impl FlightKey {
+    pub(crate) fn of(tool: Registered, question: &Question, moment: &WorkspaceVersion) -> Self {
         let epochs = moment.epochs.that_outdate_a_question(tool.epochs());
         Self { tool, question: question.clone(), roots: moment.roots.key().clone(), epochs }
     }

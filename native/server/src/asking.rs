@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use futures_util::future::try_join_all;
 use gateway_core::ask::{Ask, Raw, Shape, Subject};
-use gateway_core::belief::Belief;
+use gateway_core::completeness::Completeness;
 use gateway_core::error::ToolError;
 use gateway_core::position::Position;
 use gateway_core::roots::{AllowedRoots, Document, RealPaths};
@@ -16,12 +16,12 @@ use gateway_core::uri::CanonicalUri;
 use tokio::time::sleep;
 
 use crate::activity::Unopenable;
-use crate::asks::Stage;
 use crate::disk::{AtOnce, Disk, Noting, Resolver};
 use crate::editor::{Editor, EditorError, Language, OpenDocument, Readiness};
 use crate::gateway::Gateway;
-use crate::looks::Turn;
-use crate::workspace::{Moment, Workspace};
+use crate::root_probe::Permit;
+use crate::single_flight::Progress;
+use crate::workspace::{Workspace, WorkspaceVersion};
 
 /// The pauses between answers that are not believed yet.
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
@@ -34,7 +34,7 @@ const MAX_TEXT_AT_ONCE: usize = 65_536;
 
 /// A document that has been opened, and when.
 struct Opened {
-    moment: Moment,
+    moment: WorkspaceVersion,
     document: Document,
     language: Language,
     /// Whether the language has shown that it is ready when the document was opened.
@@ -44,9 +44,9 @@ struct Opened {
 
 /// An answer that can be believed, and of when it is.
 struct Believed {
-    moment: Moment,
+    moment: WorkspaceVersion,
     answers: Vec<Raw>,
-    belief: Belief,
+    completeness: Completeness,
 }
 
 /// What came of a question: which document it was about, and what was found or why nothing.
@@ -58,19 +58,24 @@ impl<E: Editor> Gateway<E> {
         &self,
         tool: Registered,
         question: &Question,
-        stage: &Stage,
-    ) -> Result<(Moment, Found), ToolError> {
-        let Some(uri) = question.subject.uri() else { return self.ask_workspace(tool, question, stage).await };
+        progress: &Progress,
+    ) -> Result<(WorkspaceVersion, Found), ToolError> {
+        let Some(uri) = question.subject.uri() else { return self.ask_workspace(tool, question, progress).await };
         let opened = self.open(uri, question.subject.position()).await?;
         let asks = tool.asks(question);
         let subject = question.subject.with_uri(opened.document.editor_uri.clone());
         if asks.iter().any(|ask| ask.shape == Shape::Diagnostics) {
-            return self.ask_once_settled(tool, question, asks, &subject, &opened, stage).await;
+            return self.ask_once_settled(tool, question, asks, &subject, &opened, progress).await;
         }
         let ask = || self.answers(asks, &subject);
-        let Believed { moment, answers, belief } = self.believed(tool, question, &opened, stage, ask).await?;
-        let answered =
-            Answered { tool, question: question.clone(), opened: Some((opened.document, false)), belief, answers };
+        let Believed { moment, answers, completeness } = self.believed(tool, question, &opened, progress, ask).await?;
+        let answered = Answered {
+            tool,
+            question: question.clone(),
+            opened: Some((opened.document, false)),
+            completeness,
+            answers,
+        };
         answered.canonical(self.workspace(), moment).await
     }
 
@@ -78,13 +83,13 @@ impl<E: Editor> Gateway<E> {
         &self,
         tool: Registered,
         question: &Question,
-        stage: &Stage,
-    ) -> Result<(Moment, Found), ToolError> {
+        progress: &Progress,
+    ) -> Result<(WorkspaceVersion, Found), ToolError> {
         self.admit_workspace().await?;
-        let belief = self.await_workspace_ready(stage).await?;
+        let completeness = self.await_workspace_ready(progress).await?;
         let moment = self.admit_workspace().await?;
         let answers = self.answers(tool.asks(question), &question.subject).await?;
-        let answered = Answered { tool, question: question.clone(), opened: None, belief, answers };
+        let answered = Answered { tool, question: question.clone(), opened: None, completeness, answers };
         answered.canonical(self.workspace(), moment).await
     }
 
@@ -97,22 +102,23 @@ impl<E: Editor> Gateway<E> {
         asks: &[Ask],
         subject: &Subject,
         opened: &Opened,
-        stage: &Stage,
-    ) -> Result<(Moment, Found), ToolError> {
+        progress: &Progress,
+    ) -> Result<(WorkspaceVersion, Found), ToolError> {
         let Opened { document, language, .. } = opened;
         let mut ready = opened.ready || self.is_known_ready(language);
         loop {
             if language.has_readiness_probe && !ready {
-                self.await_ready(&document.editor_uri, stage).await?;
+                self.await_ready(&document.editor_uri, progress).await?;
                 ready = true;
             }
             let moment = self.moment_for(opened);
             let answers = self.answers(asks, subject).await?;
             let opened = Some((document.clone(), opened.in_tab && ready));
-            let answered = Answered { tool, question: question.clone(), opened, belief: Belief::Confirmed, answers };
+            let answered =
+                Answered { tool, question: question.clone(), opened, completeness: Completeness::Confirmed, answers };
             match answered.canonical(self.workspace(), moment).await? {
                 (_, (_, Err(ToolError::NotAnalysed))) if !ready => {
-                    self.await_ready(&document.editor_uri, stage).await?;
+                    self.await_ready(&document.editor_uri, progress).await?;
                     ready = true;
                 }
                 found => return Ok(found),
@@ -142,7 +148,7 @@ impl<E: Editor> Gateway<E> {
         tool: Registered,
         question: &Question,
         opened: &Opened,
-        stage: &Stage,
+        progress: &Progress,
         ask: impl Fn() -> F,
     ) -> Result<Believed, ToolError>
     where
@@ -151,58 +157,65 @@ impl<E: Editor> Gateway<E> {
         let Opened { document, language, .. } = opened;
         if language.has_readiness_probe {
             self.silent().forget(&language.id);
-            let belief =
-                if opened.ready { Belief::Confirmed } else { self.await_ready(&document.editor_uri, stage).await? };
+            let completeness = if opened.ready {
+                Completeness::Confirmed
+            } else {
+                self.await_ready(&document.editor_uri, progress).await?
+            };
             let moment = self.moment_for(opened);
-            return Ok(Believed { moment, answers: ask().await?, belief });
+            return Ok(Believed { moment, answers: ask().await?, completeness });
         }
         let mut pause = FIRST_PAUSE;
         loop {
             let moment = self.moment_for(opened);
             match ask().await {
                 Ok(answers) => {
-                    if let Some(belief) = self.silent().weigh(&language.id, tool, question, &moment, &answers) {
-                        return Ok(Believed { moment, answers, belief });
+                    if let Some(completeness) = self.silent().weigh(&language.id, tool, question, &moment, &answers) {
+                        return Ok(Believed { moment, answers, completeness });
                     }
                 }
                 Err(EditorError::Failed) if self.silent().may_be_starting(&language.id) => {}
                 Err(error) => return Err(error.into()),
             }
-            stage.set_warming_up(true);
+            progress.set_warming_up(true);
             sleep(pause).await;
             pause = LONGEST_PAUSE.min(pause * 2);
         }
     }
 
     /// Waits until the languages of the whole workspace are ready.
-    async fn await_workspace_ready(&self, stage: &Stage) -> Result<Belief, ToolError> {
+    async fn await_workspace_ready(&self, progress: &Progress) -> Result<Completeness, ToolError> {
         let documents = self.editor().main_documents().await?;
         // Where no language is in use, nobody is there to find anything.
-        let mut belief = if documents.is_empty() { Belief::Unconfirmed } else { Belief::Confirmed };
+        let mut completeness = if documents.is_empty() { Completeness::Unconfirmed } else { Completeness::Confirmed };
         for document in &documents {
             // One after the other takes no longer than all at once: each runs whether or not it is waited for.
             if !self.is_known_ready(&document.language) {
-                let shown = self.await_ready(&document.uri, stage).await?;
-                belief = belief.and(if document.language.has_readiness_probe { shown } else { Belief::Unconfirmed });
+                let shown = self.await_ready(&document.uri, progress).await?;
+                completeness = completeness.and(if document.language.has_readiness_probe {
+                    shown
+                } else {
+                    Completeness::Unconfirmed
+                });
             }
         }
-        Ok(belief)
+        Ok(completeness)
     }
 
     /// Waits until the language of the document is ready, or has had its time.
-    async fn await_ready(&self, uri: &str, stage: &Stage) -> Result<Belief, ToolError> {
-        stage.set_warming_up(true);
+    async fn await_ready(&self, uri: &str, progress: &Progress) -> Result<Completeness, ToolError> {
+        progress.set_warming_up(true);
         let readiness = self.editor().ready(uri).await?;
-        stage.set_warming_up(false);
+        progress.set_warming_up(false);
         Ok(match readiness {
-            Readiness::Shown => Belief::Confirmed,
-            Readiness::Assumed => Belief::Unconfirmed,
+            Readiness::Shown => Completeness::Confirmed,
+            Readiness::Assumed => Completeness::Unconfirmed,
         })
     }
 
     /// The workspace as it is now, for an ask about an open document; if the roots have moved since that was admitted, as
     /// it was then, so that the answer is not taken for one of now.
-    fn moment_for(&self, opened: &Opened) -> Moment {
+    fn moment_for(&self, opened: &Opened) -> WorkspaceVersion {
         let now = self.workspace().now();
         if now.epochs.roots == opened.moment.epochs.roots { now } else { opened.moment.clone() }
     }
@@ -231,7 +244,7 @@ impl<E: Editor> Gateway<E> {
     }
 
     /// The document at `uri`, if the roots of this moment allow it.
-    pub(crate) async fn admit(&self, uri: &str) -> Result<(Moment, Document), ToolError> {
+    pub(crate) async fn admit(&self, uri: &str) -> Result<(WorkspaceVersion, Document), ToolError> {
         if let Some(admitted) = self.workspace().admit_at_once(uri) {
             return Ok(admitted);
         }
@@ -262,7 +275,7 @@ impl<E: Editor> Gateway<E> {
 
     /// The workspace as it is now, for a question about all of it. Without roots, nothing may be spoken of, and of a part
     /// of them it would not be about all.
-    pub(crate) async fn admit_workspace(&self) -> Result<Moment, ToolError> {
+    pub(crate) async fn admit_workspace(&self) -> Result<WorkspaceVersion, ToolError> {
         let moment = self.workspace().look_at_roots().await;
         if !moment.silent.is_empty() {
             return Err(ToolError::DiskSilent);
@@ -278,7 +291,7 @@ struct Answered {
     question: Question,
     /// The document that was asked about, and whether what was not published about it counts as nothing wrong.
     opened: Option<(Document, bool)>,
-    belief: Belief,
+    completeness: Completeness,
     answers: Vec<Raw>,
 }
 
@@ -286,7 +299,11 @@ impl Answered {
     /// Canonicalizes the answers where it may wait for the disk; or at once, if that takes little and the system knows every
     /// path that it takes. Most paths lead through no link, and to where somebody has just been. On a disk that does not
     /// answer, what it remembers is not to be told from what lies outside.
-    async fn canonical(self, workspace: &Workspace, moment: Moment) -> Result<(Moment, Found), ToolError> {
+    async fn canonical(
+        self,
+        workspace: &Workspace,
+        moment: WorkspaceVersion,
+    ) -> Result<(WorkspaceVersion, Found), ToolError> {
         let document = self.opened.as_ref().map(|(document, _)| document.uri.clone());
         if self.takes_little() && moment.silent.is_empty() {
             let disk = AtOnce::default();
@@ -317,13 +334,13 @@ impl Answered {
     }
 
     fn within(&self, roots: &AllowedRoots, real: &dyn RealPaths) -> Result<Canonical, ToolError> {
-        let Self { tool, question, opened, belief, answers } = self;
+        let Self { tool, question, opened, completeness, answers } = self;
         if let Some((document, _)) = opened {
             check_unmoved(document, roots, real)?;
         }
         let (document, in_tab) = opened.as_ref().map(|(document, in_tab)| (&document.uri, *in_tab)).unzip();
         let in_tab = in_tab.unwrap_or_default();
-        tool.canonicalize(answers, &Asked { question, document, in_tab, belief: *belief, roots, real })
+        tool.canonicalize(answers, &Asked { question, document, in_tab, completeness: *completeness, roots, real })
     }
 }
 
@@ -334,7 +351,7 @@ fn check_unmoved(document: &Document, roots: &AllowedRoots, real: &dyn RealPaths
 }
 
 /// Runs what may block on the disk off the threads that serve connections, once it is its turn.
-async fn blocking<T: Send + 'static>(turn: Turn, work: impl FnOnce() -> T + Send + 'static) -> Result<T, ToolError> {
+async fn blocking<T: Send + 'static>(turn: Permit, work: impl FnOnce() -> T + Send + 'static) -> Result<T, ToolError> {
     let work = move || {
         let _turn = turn;
         work()

@@ -15,15 +15,15 @@ use tokio::time::timeout;
 
 use crate::access::Access;
 use crate::activity::Activity;
-use crate::answers::{Answer, Answered, AskKey};
-use crate::asks::Stage;
+use crate::answers::{Answer, Answered, FlightKey};
 use crate::catalog::Catalog;
 use crate::editor::Editor;
 use crate::gateway::Gateway;
 use crate::http::Guarded;
 use crate::lifecycle::Calls;
 use crate::session::Sessions;
-use crate::workspace::Moment;
+use crate::single_flight::Progress;
+use crate::workspace::WorkspaceVersion;
 
 impl<E: Editor> Calls for Gateway<E> {
     fn version(&self) -> &str {
@@ -54,11 +54,13 @@ impl<E: Editor> Calls for Gateway<E> {
         envelope_bytes: usize,
     ) -> Result<Answered, ToolError> {
         let limit = self.limits().request_timeout();
-        let (catching_up, stage) = (AtomicBool::new(true), OnceLock::new());
-        match timeout(limit, self.answer(tool, arguments, envelope_bytes, &catching_up, &stage)).await {
+        let (catching_up, progress) = (AtomicBool::new(true), OnceLock::new());
+        match timeout(limit, self.answer(tool, arguments, envelope_bytes, &catching_up, &progress)).await {
             Ok(answer) => answer,
-            Err(_) if stage.get().is_some_and(|stage: &Arc<Stage>| stage.is_warming_up()) => Err(ToolError::WarmingUp),
-            Err(_) if catching_up.into_inner() || stage.get().is_some_and(|stage| stage.is_catching_up()) => {
+            Err(_) if progress.get().is_some_and(|progress: &Arc<Progress>| progress.is_warming_up()) => {
+                Err(ToolError::WarmingUp)
+            }
+            Err(_) if catching_up.into_inner() || progress.get().is_some_and(|progress| progress.is_catching_up()) => {
                 Err(ToolError::CatchingUp)
             }
             Err(_) => Err(ToolError::Timeout { limit }),
@@ -73,21 +75,21 @@ impl<E: Editor> Guarded for Gateway<E> {
 }
 
 impl<E: Editor> Gateway<E> {
-    /// `catching_up` stays set until it is known what was written; `stage` becomes that of the ask that is waited for.
+    /// `catching_up` stays set until it is known what was written; `progress` becomes that of the ask that is waited for.
     async fn answer(
         self: &Arc<Self>,
         tool: Registered,
         arguments: Arguments,
         envelope_bytes: usize,
         catching_up: &AtomicBool,
-        stage: &OnceLock<Arc<Stage>>,
+        progress: &OnceLock<Arc<Progress>>,
     ) -> Result<Answered, ToolError> {
         let budget = ResponseBudget::new(self.limits().max_response_bytes(), envelope_bytes);
         let Arguments { question, page } = arguments;
         self.freshness().catch_up(self.workspace(), question.subject.uri()).await?;
         catching_up.store(false, Ordering::Relaxed);
         let Some(WantedPage { size, cursor }) = page else {
-            return match self.share(tool, question, stage).await? {
+            return match self.share(tool, question, progress).await? {
                 Answer::Whole(answer) => Ok(Answered { payload: answer.payload(budget)?, retained: None }),
                 Answer::Set(..) => Err(ToolError::Internal),
             };
@@ -96,7 +98,7 @@ impl<E: Editor> Gateway<E> {
             let request = self.request_key(tool, &question).await?;
             self.workspace().resume(tool.epochs(), &request, &cursor)?
         } else {
-            match self.share(tool, question, stage).await? {
+            match self.share(tool, question, progress).await? {
                 Answer::Set(cursor, retained) => (cursor, retained),
                 Answer::Whole(_) => return Err(ToolError::Internal),
             }
@@ -121,19 +123,20 @@ impl<E: Editor> Gateway<E> {
         self: &Arc<Self>,
         tool: Registered,
         question: Question,
-        stage: &OnceLock<Arc<Stage>>,
+        progress: &OnceLock<Arc<Progress>>,
     ) -> Result<Answer, ToolError> {
-        let mut key = AskKey::of(tool, &question, &self.workspace().now());
-        if let Some(late) = self.asks().take_late(&key) {
+        let mut key = FlightKey::of(tool, &question, &self.workspace().now());
+        if let Some(late) = self.single_flight().take_late(&key) {
             // It was gated to the roots as they were then.
-            let now = AskKey::of(tool, &question, &self.workspace().look_at_roots().await);
+            let now = FlightKey::of(tool, &question, &self.workspace().look_at_roots().await);
             if now == key {
                 return late;
             }
             key = now;
         }
-        let waiter = self.asks().join(key, |stage| Arc::clone(self).ask_until_settled(tool, question, stage));
-        stage.get_or_init(|| waiter.stage());
+        let waiter =
+            self.single_flight().join(key, |progress| Arc::clone(self).ask_until_settled(tool, question, progress));
+        progress.get_or_init(|| waiter.progress());
         waiter.answer().await
     }
 
@@ -141,10 +144,10 @@ impl<E: Editor> Gateway<E> {
         self: Arc<Self>,
         tool: Registered,
         question: Question,
-        stage: Arc<Stage>,
+        progress: Arc<Progress>,
     ) -> Result<Answer, ToolError> {
-        let attempt = || self.ask(tool, &question, &stage);
-        let (moment, (document, canonical)) = self.settled(tool, &question, &stage, attempt).await?;
+        let attempt = || self.ask(tool, &question, &progress);
+        let (moment, (document, canonical)) = self.settled(tool, &question, &progress, attempt).await?;
         let found = match canonical {
             Ok(Canonical::Whole(answer)) => return Ok(Answer::Whole(answer.into())),
             Ok(Canonical::Set(retained)) => Ok(Arc::new(retained)),
@@ -163,16 +166,16 @@ impl<E: Editor> Gateway<E> {
         self: &Arc<Self>,
         tool: Registered,
         question: &Question,
-        stage: &Stage,
+        progress: &Progress,
         attempt: impl Fn() -> F,
-    ) -> Result<(Moment, T), ToolError>
+    ) -> Result<(WorkspaceVersion, T), ToolError>
     where
-        F: Future<Output = Result<(Moment, T), ToolError>>,
+        F: Future<Output = Result<(WorkspaceVersion, T), ToolError>>,
     {
         let uri = question.subject.uri();
         let mut attempted_again = false;
         loop {
-            let known = self.make_known(uri, stage).await?;
+            let known = self.make_known(uri, progress).await?;
             let (moment, answer) = attempt().await?;
             let written = self.freshness().catch_up(self.workspace(), uri).await? != known;
             let moved = self.workspace().now().epochs.changed_since(&moment.epochs, tool.epochs());

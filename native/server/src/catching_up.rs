@@ -10,10 +10,10 @@ use gateway_core::uri::{PathStyle, file_uri};
 use tokio::task::{JoinSet, spawn_blocking};
 use tokio::time::sleep_until;
 
-use crate::asks::Stage;
 use crate::editor::{Editor, EditorError};
 use crate::freshness::{Next, Opened};
 use crate::gateway::Gateway;
+use crate::single_flight::Progress;
 use crate::watch::Kind;
 
 /// Larger files are not opened.
@@ -25,13 +25,13 @@ impl<E: Editor> Gateway<E> {
     /// Waits until the language servers know, as far as can be told, of every write that had ended when this was called.
     /// Returns the number of the last change that they know of. Nothing is waited for if the question may not be asked.
     /// `uri` is the document that the question is about.
-    pub(crate) async fn make_known(self: &Arc<Self>, uri: Option<&str>, stage: &Stage) -> Result<u64, ToolError> {
+    pub(crate) async fn make_known(self: &Arc<Self>, uri: Option<&str>, progress: &Progress) -> Result<u64, ToolError> {
         let freshness = self.freshness();
         let mut is_admitted = false;
         loop {
             let number = freshness.catch_up(self.workspace(), uri).await?;
             let (next, told) = freshness.next();
-            stage.set_catching_up(next != Next::Known);
+            progress.set_catching_up(next != Next::Known);
             if next == Next::Known {
                 return Ok(number);
             }

@@ -24,11 +24,11 @@ use crate::watch::{Behind, Change, Changed, Changes, Ignore, Kind, Options, Stat
 use crate::workspace::Workspace;
 
 /// How many written files are opened before a question. Of more, the editor is waited for.
-const MOST_OPENED: usize = 32;
+const MAX_OPENED: usize = 32;
 /// How many paths are followed one by one.
-const MOST_FOLLOWED: usize = 1_024;
+const MAX_FOLLOWED: usize = 1_024;
 /// How many files are remembered that are in no language.
-const MOST_PLAIN: usize = 256;
+const MAX_PLAIN: usize = 256;
 
 /// How long the editor may pause while it tells of a change of many files.
 const LONGEST_PAUSE: Duration = Duration::from_millis(300);
@@ -312,7 +312,7 @@ impl Pending {
         self.number += 1;
         let opens = kind != Kind::Deleted;
         self.paths.insert(path, Unknown { number: self.number, since: now, kind, opens, told_at });
-        if self.paths.len() > MOST_FOLLOWED || self.many.is_some() {
+        if self.paths.len() > MAX_FOLLOWED || self.many.is_some() {
             self.note_many(now);
         }
     }
@@ -356,7 +356,7 @@ impl Pending {
             self.known_since = Some(now);
         }
         if opened == Opened::Plain {
-            if self.plain.len() == MOST_PLAIN {
+            if self.plain.len() == MAX_PLAIN {
                 self.forget_plain();
             }
             self.plain_ends.extend(end_of(path));
@@ -389,7 +389,7 @@ impl Pending {
 
     /// Whether there are few enough files for each to be opened.
     fn opens_each(&self) -> bool {
-        self.many.is_none() && self.paths.values().filter(|unknown| unknown.opens).count() <= MOST_OPENED
+        self.many.is_none() && self.paths.values().filter(|unknown| unknown.opens).count() <= MAX_OPENED
     }
 
     /// Forgets what is known by now.

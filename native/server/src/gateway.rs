@@ -9,13 +9,13 @@ use gateway_core::tool::Registered;
 
 use crate::access::Access;
 use crate::activity::Activity;
-use crate::answers::{Answer, AskKey};
-use crate::asks::Asks;
+use crate::answers::{Answer, FlightKey};
 use crate::catalog::Catalog;
 use crate::editor::Editor;
 use crate::freshness::Freshness;
 use crate::readiness::Silent;
 use crate::session::Sessions;
+use crate::single_flight::SingleFlight;
 use crate::watch::{Ignore, Status};
 use crate::workspace::Workspace;
 
@@ -42,7 +42,7 @@ pub struct Gateway<E> {
     sessions: Sessions,
     activity: Activity,
     workspace: Arc<Workspace>,
-    asks: Asks<AskKey, Answer>,
+    single_flight: SingleFlight<FlightKey, Answer>,
     silent: Silent,
     freshness: Arc<Freshness>,
 }
@@ -78,7 +78,7 @@ impl<E: Editor> Gateway<E> {
             sessions,
             activity: Activity::default(),
             workspace,
-            asks: Asks::default(),
+            single_flight: SingleFlight::default(),
             silent: Silent::default(),
             freshness,
         }
@@ -137,8 +137,8 @@ impl<E: Editor> Gateway<E> {
         &self.workspace
     }
 
-    pub(crate) fn asks(&self) -> &Asks<AskKey, Answer> {
-        &self.asks
+    pub(crate) fn single_flight(&self) -> &SingleFlight<FlightKey, Answer> {
+        &self.single_flight
     }
 
     pub(crate) fn silent(&self) -> &Silent {

@@ -23,8 +23,8 @@ use tokio::time::timeout;
 
 use crate::access::Access;
 use crate::body::Pieces;
+use crate::connection_limit::Slot;
 use crate::lifecycle::{Calls, Crowd, Lifecycle, TooMany};
-use crate::places::Place;
 use crate::rpc::{self, Message};
 use crate::session::{LastSession, Revision, SessionId, Sessions};
 
@@ -96,12 +96,12 @@ impl<G: Guarded> Endpoint<G> {
 /// What outlives a request on its connection.
 pub(crate) struct Connection {
     /// Is told what the connection does.
-    place: Option<Place>,
+    place: Option<Slot>,
     last_session: LastSession,
 }
 
 impl Connection {
-    pub(crate) fn in_place(place: Option<Place>) -> Self {
+    pub(crate) fn in_place(place: Option<Slot>) -> Self {
         Self { place, last_session: LastSession::default() }
     }
 }
@@ -128,7 +128,7 @@ async fn receive<G: Guarded, B: RequestBody>(
     }
     admit_media_types(&head.headers)?;
     let bytes = read(body).await?;
-    let _answering = connection.place.as_ref().map(Place::answering);
+    let _answering = connection.place.as_ref().map(Slot::answering);
     let message = match Message::read(&bytes) {
         Ok(message) => message,
         Err(fault) => {

@@ -7,18 +7,18 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use gateway_core::ask::Raw;
-use gateway_core::belief::Belief;
+use gateway_core::completeness::Completeness;
 use gateway_core::epochs::Epochs;
 use gateway_core::tool::{Question, Registered};
 use tokio::time::Instant;
 
-use crate::workspace::Moment;
+use crate::workspace::WorkspaceVersion;
 
 /// How long a language without a sign may take to start: until then, that it finds nothing at all is not believed.
 const TIME_TO_START: Duration = Duration::from_secs(60);
 
 /// How many answers are remembered of each language.
-const MOST_SEEN: usize = 64;
+const MAX_SEEN: usize = 64;
 
 /// How far apart two equal answers have to lie to show that the language is ready: longer than any of its servers was seen
 /// to stay with a part. `None` where that grows with the project.
@@ -83,9 +83,9 @@ impl Silent {
         language: &str,
         tool: Registered,
         question: &Question,
-        moment: &Moment,
+        moment: &WorkspaceVersion,
         answers: &[Raw],
-    ) -> Option<Belief> {
+    ) -> Option<Completeness> {
         let asked = hash_of(&(tool, question));
         let epochs = moment.epochs.that_outdate_a_question(tool.epochs());
         self.with(language, |known| {
@@ -93,7 +93,7 @@ impl Silent {
                 known.saw_nothing(asked, epochs)
             } else {
                 known.saw(asked, hash_of(answers), epochs, longest_pause(language));
-                Some(known.belief())
+                Some(known.completeness())
             }
         })
     }
@@ -110,8 +110,8 @@ impl Silent {
 }
 
 impl Known {
-    fn belief(&self) -> Belief {
-        if self.state == State::Ready { Belief::Confirmed } else { Belief::Unconfirmed }
+    fn completeness(&self) -> Completeness {
+        if self.state == State::Ready { Completeness::Confirmed } else { Completeness::Unconfirmed }
     }
 
     fn may_be_loading(&self, now: Instant) -> bool {
@@ -122,7 +122,7 @@ impl Known {
         let now = Instant::now();
         let before = self.seen.iter().position(|seen| seen.question == question).map(|index| self.seen.remove(index));
         let since = before.filter(|before| before.answer == answer).map_or(now, |before| before.since);
-        if self.seen.len() == MOST_SEEN {
+        if self.seen.len() == MAX_SEEN {
             self.seen.remove(0);
         }
         self.seen.push(Seen { question, answer, epochs, since });
@@ -131,7 +131,7 @@ impl Known {
         }
     }
 
-    fn saw_nothing(&mut self, question: u64, epochs: Epochs) -> Option<Belief> {
+    fn saw_nothing(&mut self, question: u64, epochs: Epochs) -> Option<Completeness> {
         let now = Instant::now();
         // What was there in the very same files has not gone: the server has begun anew.
         let is_lost = self.seen.iter().any(|seen| seen.question == question && seen.epochs == epochs);
@@ -139,7 +139,7 @@ impl Known {
             self.state = State::Loading(now);
         }
         let is_believed = !self.may_be_loading(now) || !(is_lost || self.seen.is_empty());
-        is_believed.then(|| self.belief())
+        is_believed.then(|| self.completeness())
     }
 }
 

@@ -18,8 +18,8 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
+use crate::connection_limit::{ConnectionLimit, End, Slot};
 use crate::http::{Connection, Endpoint, Guarded};
-use crate::places::{End, Place, Places};
 
 /// How many connections may be open. The next one takes the place of the one that has waited longest for its client.
 const MAX_CONNECTIONS: usize = 256;
@@ -94,7 +94,7 @@ fn listen(port: u16) -> io::Result<TcpListener> {
 /// is dropped.
 pub async fn serve<G: Guarded>(listener: Loopback, gateway: Arc<G>, shutdown: CancellationToken) {
     let endpoint = Endpoint::new(gateway);
-    let places = Arc::new(Places::new(MAX_CONNECTIONS));
+    let places = Arc::new(ConnectionLimit::new(MAX_CONNECTIONS));
     let mut connections = JoinSet::new();
     let mut told: Option<Instant> = None;
     tracing::info!(port = listener.port, "listening on 127.0.0.1");
@@ -157,7 +157,7 @@ where
 async fn converse_in<G: Guarded, S>(
     stream: S,
     endpoint: Endpoint<G>,
-    place: Option<Place>,
+    place: Option<Slot>,
     end: impl Future<Output = End>,
 ) where
     S: AsyncRead + AsyncWrite + Unpin,

@@ -14,14 +14,14 @@ use gateway_core::roots::{AllowedRoots, Document};
 use gateway_core::snapshots::{Retained, Snapshots};
 
 use crate::disk::{AtOnce, Disk};
-use crate::looks::{Looks, Turn};
+use crate::root_probe::{Permit, RootProbe};
 
 /// Stands in for the fingerprint of a set that could not be made, such as one with too many items.
 const NO_SET: u64 = 0;
 
 /// The workspace at one moment: what is allowed, and which state an answer given now belongs to.
 #[derive(Debug, Clone)]
-pub(crate) struct Moment {
+pub(crate) struct WorkspaceVersion {
     /// The roots in force.
     pub(crate) roots: Arc<AllowedRoots>,
     /// The epochs read together with them.
@@ -34,7 +34,7 @@ pub(crate) struct Moment {
 #[derive(Debug)]
 pub(crate) struct Workspace {
     state: Mutex<State>,
-    looks: Looks,
+    looks: RootProbe,
     /// The files that answers have named lately, by their real paths.
     named: Mutex<Vec<PathBuf>>,
     started: Instant,
@@ -44,7 +44,7 @@ pub(crate) struct Workspace {
 struct State {
     /// The roots as they were resolved when they were configured.
     configured: Arc<AllowedRoots>,
-    now: Moment,
+    now: WorkspaceVersion,
     history: EpochHistory,
     snapshots: Snapshots,
 }
@@ -55,12 +55,12 @@ impl Workspace {
         let configured = Arc::new(resolve(folders));
         let epochs = Epochs { roots: roots_epoch, ..Epochs::default() };
         let state = State {
-            now: Moment { roots: Arc::clone(&configured), epochs, silent: Arc::default() },
+            now: WorkspaceVersion { roots: Arc::clone(&configured), epochs, silent: Arc::default() },
             configured,
             history: EpochHistory::default(),
             snapshots: Snapshots::default(),
         };
-        Self { state: Mutex::new(state), looks: Looks::default(), named: Mutex::default(), started: Instant::now() }
+        Self { state: Mutex::new(state), looks: RootProbe::default(), named: Mutex::default(), started: Instant::now() }
     }
 
     /// Replaces the roots. Blocks while they are resolved.
@@ -107,14 +107,14 @@ impl Workspace {
     }
 
     /// The workspace as last known, without looking at the disk.
-    pub(crate) fn now(&self) -> Moment {
+    pub(crate) fn now(&self) -> WorkspaceVersion {
         self.state().now.clone()
     }
 
     /// The document at `uri` and the workspace as it is now, if the system can tell without waiting for a disk that it is
     /// a regular file inside the roots in force, that these are all where they were when they were configured, and that the
     /// others still do not answer.
-    pub(crate) fn admit_at_once(&self, uri: &str) -> Option<(Moment, Document)> {
+    pub(crate) fn admit_at_once(&self, uri: &str) -> Option<(WorkspaceVersion, Document)> {
         let (configured, now) = {
             let state = self.state();
             (Arc::clone(&state.configured), state.now.clone())
@@ -132,7 +132,7 @@ impl Workspace {
 
     /// Looks whether the roots are still where they were when they were configured, and returns the workspace as it is
     /// now. A root on a disk that does not answer is not in force until it does.
-    pub(crate) async fn look_at_roots(&self) -> Moment {
+    pub(crate) async fn look_at_roots(&self) -> WorkspaceVersion {
         let configured = Arc::clone(&self.state().configured);
         let looked = self.looks.at(&configured).await;
         let in_place = configured.still_in_place(&looked);
@@ -146,13 +146,13 @@ impl Workspace {
     }
 
     /// Waits for the turn to look up the document at `uri`, unless its disk does not answer.
-    pub(crate) async fn turn_for_document(&self, uri: &str) -> Result<Turn, ToolError> {
+    pub(crate) async fn turn_for_document(&self, uri: &str) -> Result<Permit, ToolError> {
         let configured = Arc::clone(&self.state().configured);
         self.looks.turn_for_document(configured.folder_of(uri).map(|folder| folder.known_as)).await
     }
 
     /// Waits for the turn to look up the paths of an answer.
-    pub(crate) async fn turn_for_answer(&self) -> Result<Turn, ToolError> {
+    pub(crate) async fn turn_for_answer(&self) -> Result<Permit, ToolError> {
         self.looks.turn_for_answer().await
     }
 
@@ -185,7 +185,7 @@ impl Workspace {
         &self,
         relevant: Relevant,
         request: &RequestKey,
-        moment: &Moment,
+        moment: &WorkspaceVersion,
         found: Result<Arc<Retained>, ToolError>,
     ) -> Result<(SnapshotKey, Arc<Retained>), ToolError> {
         let fingerprint = found.as_ref().map_or(NO_SET, |retained| retained.fingerprint());
@@ -234,7 +234,7 @@ fn resolve(folders: &[PathBuf]) -> AllowedRoots {
     roots
 }
 
-impl Moment {
+impl WorkspaceVersion {
     fn snapshot_key(&self, relevant: Relevant, request: &RequestKey) -> SnapshotKey {
         SnapshotKey::derive(relevant, request, self.roots.key(), &self.epochs)
     }

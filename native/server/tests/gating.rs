@@ -42,7 +42,7 @@ const SPELLINGS_PER_CASE: usize = 40;
 const CALLS_PER_CASE: usize = 20;
 
 /// How often a call is made whose disk takes too long.
-const MOST_TRIES: usize = 10;
+const MAX_TRIES: usize = 10;
 
 const DEFINITION: &str = "vscode.lsp.definition";
 const REFERENCES: &str = "vscode.lsp.references";
@@ -269,7 +269,7 @@ impl Attacked {
                     let told = format!("{error} {:?}", error.details());
                     assert!(!told.contains(CANARY) && !told.contains(&self.tree.base), "{uri:?}: {told}");
                     // That the disk took too long once says nothing of the file.
-                    if error.code() != ErrorCode::CapExceeded || tries == MOST_TRIES {
+                    if error.code() != ErrorCode::CapExceeded || tries == MAX_TRIES {
                         return Err(error);
                     }
                 }

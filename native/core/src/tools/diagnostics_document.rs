@@ -8,8 +8,8 @@ use crate::canonical::CanonicalSet;
 use crate::diagnostic::{File, Published};
 use crate::epochs::{OF_DIAGNOSTICS, Relevant};
 use crate::error::ToolError;
-use crate::left_out::LeftOut;
 use crate::limits::MAX_ITEMS_NONPAGED;
+use crate::omissions::Omissions;
 use crate::page::List;
 use crate::schema::{Field, required};
 use crate::tool::{Arguments, Asked, Canonical, Misfit, Question, Tool};
@@ -65,12 +65,12 @@ impl Tool for DocumentDiagnostics {
         }
         let (diagnostics, incomplete) =
             file.map(|(_, File { diagnostics, incomplete })| (diagnostics, incomplete)).unwrap_or_default();
-        let left_out = LeftOut { incomplete, ..LeftOut::default() };
+        let omissions = Omissions { incomplete, ..Omissions::default() };
         let found = diagnostics.len();
         let items = CanonicalSet::encode(diagnostics.into_iter().take(MAX_ITEMS_NONPAGED))?;
         let returned = counted_of(items.len(), found, "diagnostic", "diagnostics");
         let reported = if is_published { "" } else { "; no extension has reported on this file" };
-        let summary = format!("Returned {returned}{left_out}{reported}.");
+        let summary = format!("Returned {returned}{omissions}{reported}.");
         let opening = format!(r#"{{"uri":{},"diagnostics":["#, Value::from(document.as_str()));
         Ok(Canonical::Whole(Box::new(List { opening, items, summary })))
     }

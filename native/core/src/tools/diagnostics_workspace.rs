@@ -6,14 +6,14 @@ use serde_json::value::RawValue;
 
 use super::shared::{counted, diagnostics_schema, file_field, next_page, page_fields, page_output, paged};
 use crate::ask::{Ask, Raw, Shape, Subject};
-use crate::belief::Belief;
 use crate::canonical::CanonicalSet;
+use crate::completeness::Completeness;
 use crate::cursor::Cursor;
 use crate::diagnostic::{Encoded, File, Published};
 use crate::epochs::{OF_DIAGNOSTICS, Relevant};
 use crate::error::ToolError;
-use crate::left_out::LeftOut;
 use crate::limits::{MAX_ITEMS_NONPAGED, MAX_WORKSPACE_DIAGNOSTICS_ITEMS_TOTAL};
+use crate::omissions::Omissions;
 use crate::page::{Page, PageSize, Payload, ResponseBudget};
 use crate::schema::{Field, Schema, required};
 use crate::snapshots::Retained;
@@ -76,20 +76,24 @@ impl Tool for WorkspaceDiagnostics {
     fn canonicalize(&self, answers: &[Raw], asked: &Asked<'_>) -> Result<Canonical, ToolError> {
         let [raw] = answers else { return Err(ToolError::Internal) };
         let published = Published::new(raw.diagnostics()?, asked.roots, asked.real)?;
-        let mut left_out = published.left_out();
+        let mut omissions = published.omissions();
         let mut groups: Vec<_> = published.files().collect();
-        left_out.incomplete = groups.iter().map(|(_, file)| file.incomplete).sum();
+        omissions.incomplete = groups.iter().map(|(_, file)| file.incomplete).sum();
         groups.retain(|(_, file)| !file.diagnostics.is_empty());
         if groups.len() > MAX_WORKSPACE_DIAGNOSTICS_ITEMS_TOTAL {
             let max_items = MAX_WORKSPACE_DIAGNOSTICS_ITEMS_TOTAL;
             return Err(ToolError::TooManyItems { items: groups.len(), max_items });
         }
         for (_, File { diagnostics, .. }) in &mut groups {
-            left_out.beyond_file += diagnostics.len().saturating_sub(MAX_ITEMS_NONPAGED);
+            omissions.beyond_file += diagnostics.len().saturating_sub(MAX_ITEMS_NONPAGED);
             diagnostics.truncate(MAX_ITEMS_NONPAGED);
         }
         let groups = groups.into_iter().map(|(uri, file)| Group { uri: uri.as_str(), diagnostics: file.diagnostics });
-        Ok(Canonical::Set(Retained { set: CanonicalSet::encode(groups)?, left_out, belief: Belief::Confirmed }))
+        Ok(Canonical::Set(Retained {
+            set: CanonicalSet::encode(groups)?,
+            omissions,
+            completeness: Completeness::Confirmed,
+        }))
     }
 
     fn is_paged(&self) -> bool {
@@ -104,9 +108,9 @@ impl Tool for WorkspaceDiagnostics {
         size: PageSize,
         budget: ResponseBudget,
     ) -> Result<Payload, ToolError> {
-        let page = Page::new(&retained.set, cursor, size, |files, more| summary(files, more, retained.left_out))?;
+        let page = Page::new(&retained.set, cursor, size, |files, more| summary(files, more, retained.omissions))?;
         match page.payload(budget) {
-            Err(ToolError::ResponseTooLarge { .. }) if page.size() == 1 => cut(&page, retained.left_out, budget),
+            Err(ToolError::ResponseTooLarge { .. }) if page.size() == 1 => cut(&page, retained.omissions, budget),
             Err(ToolError::ResponseTooLarge { response_bytes, max_response_bytes, suggested_page_size: None }) => {
                 Err(ToolError::ResponseTooLarge { response_bytes, max_response_bytes, suggested_page_size: Some(1) })
             }
@@ -135,7 +139,7 @@ struct EncodedGroup<'a> {
 /// left out, like every file without diagnostics.
 fn cut<S: Fn(usize, bool) -> String>(
     page: &Page<'_, S>,
-    left_out: LeftOut,
+    omissions: Omissions,
     budget: ResponseBudget,
 ) -> Result<Payload, ToolError> {
     let group: EncodedGroup<'_> = serde_json::from_slice(page.items()).map_err(|_| ToolError::Internal)?;
@@ -143,7 +147,7 @@ fn cut<S: Fn(usize, bool) -> String>(
     let closing = "]}";
     let total = group.diagnostics.len();
     let summary =
-        |kept: usize| summary(kept.min(1), page.more(), LeftOut { beyond_response: total - kept, ..left_out });
+        |kept: usize| summary(kept.min(1), page.more(), Omissions { beyond_response: total - kept, ..omissions });
     // Counted before anything is built, because what one file has can be large.
     let fits = |kept: &usize| {
         let diagnostics: usize = group.diagnostics.iter().take(*kept).map(|diagnostic| diagnostic.get().len()).sum();
@@ -162,7 +166,7 @@ fn cut<S: Fn(usize, bool) -> String>(
     Ok(Payload::whole(json, items))
 }
 
-fn summary(files: usize, more: bool, left_out: LeftOut) -> String {
+fn summary(files: usize, more: bool, omissions: Omissions) -> String {
     let files = counted(files, "file", "files");
-    format!("Returned diagnostics for {files}{}{left_out}; {NOT_ANALYSED}.", next_page(more))
+    format!("Returned diagnostics for {files}{}{omissions}; {NOT_ANALYSED}.", next_page(more))
 }

@@ -8,8 +8,8 @@ use crate::ask::{Ask, Raw, Shape};
 use crate::canonical::{CanonicalSet, ordered};
 use crate::error::ToolError;
 use crate::highlight::HighlightKind;
-use crate::left_out::LeftOut;
 use crate::limits::MAX_ITEMS_NONPAGED;
+use crate::omissions::Omissions;
 use crate::page::List;
 use crate::position::Range;
 use crate::schema::{Field, Schema, optional, required};
@@ -75,9 +75,9 @@ impl Tool for DocumentHighlights {
         let raw = raw.highlights()?;
         let highlights = ordered(raw.items.iter().map(|&(range, kind)| Highlight { range, kind }).collect());
         let items = CanonicalSet::encode(highlights.iter().take(MAX_ITEMS_NONPAGED))?;
-        let left_out = LeftOut { without_range: raw.without_range, ..LeftOut::default() };
+        let omissions = Omissions { without_range: raw.without_range, ..Omissions::default() };
         let returned = counted_of(items.len(), highlights.len(), "highlight", "highlights");
-        let summary = format!("Returned {returned}{left_out}{}.", asked.belief);
+        let summary = format!("Returned {returned}{omissions}{}.", asked.completeness);
         Ok(Canonical::Whole(Box::new(List { opening: r#"{"highlights":["#.to_owned(), items, summary })))
     }
 }

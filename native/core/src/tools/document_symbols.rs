@@ -8,8 +8,8 @@ use crate::ask::{Ask, Raw, Shape};
 use crate::canonical::{CanonicalSet, ordered, string_at};
 use crate::error::ToolError;
 use crate::keys::ItemId;
-use crate::left_out::LeftOut;
 use crate::limits::{MAX_DOCUMENT_SYMBOLS_TRAVERSED, MAX_ITEMS_NONPAGED};
+use crate::omissions::Omissions;
 use crate::order::{MissingLast, Text};
 use crate::page::List;
 use crate::position::Range;
@@ -80,9 +80,9 @@ impl Tool for DocumentSymbols {
         }
         let symbols = ordered(symbols);
         let items = CanonicalSet::encode(symbols.iter().take(MAX_ITEMS_NONPAGED).map(Symbol::encoded))?;
-        let left_out = LeftOut { without_name: ordered(nameless).len(), ..LeftOut::default() };
+        let omissions = Omissions { without_name: ordered(nameless).len(), ..Omissions::default() };
         let returned = counted_of(items.len(), symbols.len(), "document symbol", "document symbols");
-        let summary = format!("Returned {returned}{left_out}{}.", asked.belief);
+        let summary = format!("Returned {returned}{omissions}{}.", asked.completeness);
         Ok(Canonical::Whole(Box::new(List { opening: r#"{"symbols":["#.to_owned(), items, summary })))
     }
 }

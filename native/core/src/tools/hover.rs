@@ -7,8 +7,8 @@ use serde_json::Value;
 
 use super::shared::{place_fields, read_place, summary_field, trimmed};
 use crate::ask::{Ask, Raw, Shape};
-use crate::belief::Belief;
 use crate::canonical::string_at;
+use crate::completeness::Completeness;
 use crate::error::ToolError;
 use crate::hover::RawHovers;
 use crate::limits::{MAX_HOVER_FRAGMENT_CODE_POINTS, MAX_HOVER_FRAGMENTS};
@@ -66,7 +66,7 @@ impl Tool for Hover {
 
     fn canonicalize(&self, answers: &[Raw], asked: &Asked<'_>) -> Result<Canonical, ToolError> {
         let [raw] = answers else { return Err(ToolError::Internal) };
-        Ok(Canonical::Whole(Box::new(Answer::new(raw.hovers()?, asked.belief)?)))
+        Ok(Canonical::Whole(Box::new(Answer::new(raw.hovers()?, asked.completeness)?)))
     }
 }
 
@@ -75,7 +75,7 @@ impl Tool for Hover {
 struct Answer {
     fragments: Vec<String>,
     range: Option<Range>,
-    belief: Belief,
+    completeness: Completeness,
 }
 
 /// A fragment as far as it is returned. All are Markdown, so their values alone decide about the order.
@@ -101,7 +101,7 @@ struct Content<'a> {
 
 impl Answer {
     /// Normalizes what the editor returned.
-    fn new(raw: &RawHovers, belief: Belief) -> Result<Self, ToolError> {
+    fn new(raw: &RawHovers, completeness: Completeness) -> Result<Self, ToolError> {
         let mut fragments = Vec::new();
         let mut ranges = Vec::new();
         let mut taken = HashSet::new();
@@ -123,7 +123,7 @@ impl Answer {
         }
         fragments.sort_unstable_by(|one, other| Text(one).cmp(&Text(other)));
         fragments.dedup();
-        Ok(Self { fragments, range: ranges.into_iter().min(), belief })
+        Ok(Self { fragments, range: ranges.into_iter().min(), completeness })
     }
 
     fn encode(&self, fragments: &[Fragment<'_>]) -> Result<Vec<u8>, ToolError> {
@@ -143,7 +143,7 @@ impl Answer {
             (_, 0) => format!("Hover available; returned {returned} of {found} {noun}"),
             _ => format!("Hover available; returned {returned} of {found} {noun} and shortened {shortened}"),
         };
-        format!("{available}{}.", self.belief)
+        format!("{available}{}.", self.completeness)
     }
 }
 

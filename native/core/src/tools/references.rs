@@ -9,8 +9,8 @@ use crate::ask::{Ask, Raw, Shape, Subject};
 use crate::canonical::Locations;
 use crate::cursor::Cursor;
 use crate::error::ToolError;
-use crate::left_out::LeftOut;
 use crate::limits::MAX_REFERENCES_ITEMS_TOTAL;
+use crate::omissions::Omissions;
 use crate::page::{Page, PageSize, Payload, ResponseBudget};
 use crate::position::Position;
 use crate::schema::{Field, Schema, optional};
@@ -85,8 +85,8 @@ impl Tool for References {
         if items > MAX_REFERENCES_ITEMS_TOTAL {
             return Err(ToolError::TooManyItems { items, max_items: MAX_REFERENCES_ITEMS_TOTAL });
         }
-        let left_out = LeftOut { without_range: references.without_range, ..locations.left_out() };
-        Ok(Canonical::Set(Retained { set: locations.encode(items)?, left_out, belief: asked.belief }))
+        let omissions = Omissions { without_range: references.without_range, ..locations.omissions() };
+        Ok(Canonical::Set(Retained { set: locations.encode(items)?, omissions, completeness: asked.completeness }))
     }
 
     fn is_paged(&self) -> bool {
@@ -102,7 +102,7 @@ impl Tool for References {
     ) -> Result<Payload, ToolError> {
         let summarize = |items, more| {
             let returned = counted(items, "reference", "references");
-            format!("Returned {returned}{}{}{}.", next_page(more), retained.left_out, retained.belief)
+            format!("Returned {returned}{}{}{}.", next_page(more), retained.omissions, retained.completeness)
         };
         Page::new(&retained.set, cursor, size, summarize)?.payload(budget)
     }

@@ -9,8 +9,8 @@ use serde_json::Value;
 use crate::ask::{Raw, Subject};
 use crate::canonical::Locations;
 use crate::error::ToolError;
-use crate::left_out::LeftOut;
 use crate::limits::{DEFAULT_PAGE_SIZE, MAX_ITEMS_NONPAGED, MAX_PAGE_SIZE};
+use crate::omissions::Omissions;
 use crate::page::List;
 use crate::position::Position;
 use crate::schema::{Field, Schema, optional, required};
@@ -160,7 +160,7 @@ pub(super) fn targets(answers: &[Raw], asked: &Asked<'_>, one: &str, many: &str)
     let [raw] = answers else { return Err(ToolError::Internal) };
     let raw = raw.targets()?;
     let locations = Locations::of_targets(raw, asked.roots, asked.real)?;
-    let left_out = LeftOut { without_range: raw.without_range, ..locations.left_out() };
+    let omissions = Omissions { without_range: raw.without_range, ..locations.omissions() };
     let items = locations.encode(MAX_ITEMS_NONPAGED)?;
     let (found, returned) = (locations.len(), items.len());
     let told = match found {
@@ -169,7 +169,7 @@ pub(super) fn targets(answers: &[Raw], asked: &Asked<'_>, one: &str, many: &str)
         found if found > returned => format!("Returned {returned} of {found} {many}"),
         found => format!("Found {found} {many}"),
     };
-    let summary = format!("{told}{left_out}{}.", asked.belief);
+    let summary = format!("{told}{omissions}{}.", asked.completeness);
     Ok(Canonical::Whole(Box::new(List { opening: r#"{"locations":["#.to_owned(), items, summary })))
 }
 

@@ -88,19 +88,23 @@ impl Tool for WorkspaceSymbols {
         let symbols = admitted.into_iter().zip(symbols).map(|(name, symbol)| Ok((name, symbol?)));
         let allowed = names.order(symbols.collect::<Result<_, ToolError>>()?);
 
-        let mut left_out = allowed.left_out();
+        let mut omissions = allowed.omissions();
         let mut encoded = Vec::with_capacity(allowed.len());
         for (uri, symbol) in allowed.iter() {
             match (symbol.name, symbol.range) {
-                (None, _) => left_out.without_name += 1,
-                (Some(_), None) => left_out.without_range += 1,
+                (None, _) => omissions.without_name += 1,
+                (Some(_), None) => omissions.without_range += 1,
                 (Some(Text(name)), Some(range)) => encoded.push(symbol.encoded(uri, name, range)),
             }
         }
         if encoded.len() > MAX_WORKSPACE_SYMBOLS_ITEMS_TOTAL {
             return Err(ToolError::TooManyItems { items: encoded.len(), max_items: MAX_WORKSPACE_SYMBOLS_ITEMS_TOTAL });
         }
-        Ok(Canonical::Set(Retained { set: CanonicalSet::encode(encoded)?, left_out, belief: asked.belief }))
+        Ok(Canonical::Set(Retained {
+            set: CanonicalSet::encode(encoded)?,
+            omissions,
+            completeness: asked.completeness,
+        }))
     }
 
     fn is_paged(&self) -> bool {
@@ -116,7 +120,7 @@ impl Tool for WorkspaceSymbols {
     ) -> Result<Payload, ToolError> {
         let summarize = |items, more| {
             let returned = counted(items, "workspace symbol", "workspace symbols");
-            format!("Returned {returned}{}{}{}.", next_page(more), retained.left_out, retained.belief)
+            format!("Returned {returned}{}{}{}.", next_page(more), retained.omissions, retained.completeness)
         };
         Page::new(&retained.set, cursor, size, summarize)?.payload(budget)
     }

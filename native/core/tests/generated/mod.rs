@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use gateway_core::ask::Raw;
-use gateway_core::belief::Belief;
 use gateway_core::canonical::CanonicalSet;
+use gateway_core::completeness::Completeness;
 use gateway_core::error::ToolError;
 use gateway_core::limits::{Limits, REQUEST_TIMEOUT};
 use gateway_core::page::{PageSize, ResponseBudget};
@@ -111,8 +111,8 @@ impl Call {
         let question = &self.arguments().question;
         let document = roots.admit(self.uri, &disk()).ok().map(|document| document.uri);
         let document = document.as_ref();
-        let belief = Belief::Confirmed;
-        self.tool.canonicalize(&self.answers, &Asked { question, document, in_tab: false, belief, roots, real })
+        let completeness = Completeness::Confirmed;
+        self.tool.canonicalize(&self.answers, &Asked { question, document, in_tab: false, completeness, roots, real })
     }
 
     /// The full set of a paged tool.

@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 /// Two writes that are closer together than this may leave the same times on a file: FAT counts in steps of two seconds.
 const COARSEST_CLOCK: Duration = Duration::from_secs(2);
 /// Files larger than this are not read. While their times are young they count as changed.
-const MOST_READ: u64 = 4 << 20;
+const MAX_READ: u64 = 4 << 20;
 
 /// The state of one file at one moment, to be compared with a later one. Links are looked at themselves and not followed.
 ///
@@ -163,7 +163,7 @@ fn hash_of(path: &Path, found: &Metadata) -> Option<u64> {
     if found.is_symlink() {
         hasher.write(fs::read_link(path).ok()?.as_os_str().as_encoded_bytes());
     } else if found.is_file() {
-        hasher.write(&(found.len() <= MOST_READ).then(|| fs::read(path).ok())??);
+        hasher.write(&(found.len() <= MAX_READ).then(|| fs::read(path).ok())??);
     }
     Some(hasher.finish())
 }

@@ -17,7 +17,7 @@ use super::queue::{Event, Queue, Watched};
 use super::stamp::{FileId, FileState, Likeness, has_other_names};
 
 /// How many ignored files are followed.
-const MOST_FOLLOWED: usize = 4_096;
+const MAX_FOLLOWED: usize = 4_096;
 
 /// Errors by which a folder says that nobody can look into it.
 const DENIALS: [ErrorKind; 3] = [ErrorKind::PermissionDenied, ErrorKind::NotFound, ErrorKind::NotADirectory];
@@ -111,7 +111,7 @@ impl Tree {
     /// Tells from now on what happens to a file although it is ignored. It counts as changed if that was so short a time ago
     /// that whoever knows of it may know what it was before. Of very many such files, the first are told no more.
     pub(super) fn follow(&mut self, path: &Path) {
-        if self.scope.followed() == MOST_FOLLOWED {
+        if self.scope.followed() == MAX_FOLLOWED {
             self.scope.follow_no_more();
             self.leave_folders();
         }

@@ -17,15 +17,15 @@ use crate::disk::{AtOnce, Disk};
 /// How long a look at a root may take before its disk counts as one that does not answer.
 const PATIENCE: Duration = Duration::from_millis(500);
 /// How many looks at one root may be under way.
-const MOST_LOOKS: usize = 2;
+const MAX_LOOKS: usize = 2;
 /// How many documents of one root may be looked up at a time.
-const MOST_DOCUMENTS: usize = 4;
+const MAX_DOCUMENTS: usize = 4;
 /// How many answers may have their paths looked up at a time.
-const MOST_ANSWERS: usize = 8;
+const MAX_ANSWERS: usize = 8;
 
 /// Every look that is under way.
 #[derive(Debug)]
-pub(crate) struct Looks {
+pub(crate) struct RootProbe {
     roots: Mutex<HashMap<PathBuf, Arc<Root>>>,
     answers: Arc<Semaphore>,
 }
@@ -48,7 +48,7 @@ pub(crate) struct Looked {
 
 /// The right to look something up, for as long as this lives.
 #[derive(Debug)]
-pub(crate) struct Turn(#[expect(dead_code, reason = "it counts while it lives")] OwnedSemaphorePermit);
+pub(crate) struct Permit(#[expect(dead_code, reason = "it counts while it lives")] OwnedSemaphorePermit);
 
 /// A look at a root that is under way.
 struct Look {
@@ -56,13 +56,13 @@ struct Look {
     begun: Instant,
 }
 
-impl Default for Looks {
+impl Default for RootProbe {
     fn default() -> Self {
-        Self { roots: Mutex::default(), answers: Arc::new(Semaphore::new(MOST_ANSWERS)) }
+        Self { roots: Mutex::default(), answers: Arc::new(Semaphore::new(MAX_ANSWERS)) }
     }
 }
 
-impl Looks {
+impl RootProbe {
     /// Looks at all roots, and waits for none longer than it has patience.
     pub(crate) async fn at(&self, roots: &AllowedRoots) -> Looked {
         let (mut real, mut silent) = (HashMap::new(), Vec::new());
@@ -86,7 +86,7 @@ impl Looks {
     }
 
     /// Waits for the turn to look up a document of this root, or of none.
-    pub(crate) async fn turn_for_document(&self, root: Option<&Path>) -> Result<Turn, ToolError> {
+    pub(crate) async fn turn_for_document(&self, root: Option<&Path>) -> Result<Permit, ToolError> {
         let root = self.root(root.unwrap_or(Path::new("")));
         if root.is_silent() {
             return Err(ToolError::DiskSilent);
@@ -95,7 +95,7 @@ impl Looks {
     }
 
     /// Waits for the turn to look up the paths of an answer.
-    pub(crate) async fn turn_for_answer(&self) -> Result<Turn, ToolError> {
+    pub(crate) async fn turn_for_answer(&self) -> Result<Permit, ToolError> {
         turn(&self.answers).await
     }
 
@@ -107,8 +107,8 @@ impl Looks {
         // Roots come and go as long as the window is there. One that is looked at is somebody else's as well.
         roots.retain(|_, root| Arc::strong_count(root) > 1);
         let root = Arc::new(Root {
-            looks: Arc::new(Semaphore::new(MOST_LOOKS)),
-            documents: Arc::new(Semaphore::new(MOST_DOCUMENTS)),
+            looks: Arc::new(Semaphore::new(MAX_LOOKS)),
+            documents: Arc::new(Semaphore::new(MAX_DOCUMENTS)),
             begun: Mutex::default(),
         });
         roots.insert(path.to_owned(), Arc::clone(&root));
@@ -175,6 +175,6 @@ impl RealPaths for Looked {
     }
 }
 
-async fn turn(turns: &Arc<Semaphore>) -> Result<Turn, ToolError> {
-    Arc::clone(turns).acquire_owned().await.map(Turn).map_err(|_| ToolError::Internal)
+async fn turn(turns: &Arc<Semaphore>) -> Result<Permit, ToolError> {
+    Arc::clone(turns).acquire_owned().await.map(Permit).map_err(|_| ToolError::Internal)
 }

@@ -18,18 +18,18 @@ const LATE_ANSWER_LIFETIME: Duration = Duration::from_secs(10);
 const LONGEST_ASK: Duration = Duration::from_secs(120);
 
 /// How many asks may be there that nobody waits for, answered or not.
-const MOST_LEFT: usize = 16;
+const MAX_LEFT: usize = 16;
 
 /// The asks in flight, and the late answers, by what they ask; the oldest first.
 #[derive(Debug)]
-pub(crate) struct Asks<K, T> {
-    asks: Mutex<Vec<(K, Arc<Ask<T>>)>>,
+pub(crate) struct SingleFlight<K, T> {
+    flights: Mutex<Vec<(K, Arc<Flight<T>>)>>,
 }
 
 #[derive(Debug)]
-struct Ask<T> {
+struct Flight<T> {
     answer: watch::Receiver<Option<Answered<T>>>,
-    stage: Arc<Stage>,
+    progress: Arc<Progress>,
     /// How many calls wait for it.
     waiting: Arc<AtomicUsize>,
     task: AbortHandle,
@@ -42,7 +42,7 @@ struct Answered<T> {
     late: Option<Instant>,
 }
 
-impl<T> Drop for Ask<T> {
+impl<T> Drop for Flight<T> {
     fn drop(&mut self) {
         self.task.abort();
     }
@@ -50,12 +50,12 @@ impl<T> Drop for Ask<T> {
 
 /// What an ask is doing, for those whose time is over before it is answered.
 #[derive(Debug, Default)]
-pub(crate) struct Stage {
+pub(crate) struct Progress {
     warming_up: AtomicBool,
     catching_up: AtomicBool,
 }
 
-impl Stage {
+impl Progress {
     /// Says whether the ask waits for a language to be ready (D28).
     pub(crate) fn set_warming_up(&self, warming_up: bool) {
         self.warming_up.store(warming_up, Ordering::Relaxed);
@@ -80,7 +80,7 @@ impl Stage {
 /// A call that waits for an ask, or has found its answer.
 #[derive(Debug)]
 pub(crate) struct Waiter<T> {
-    ask: Arc<Ask<T>>,
+    ask: Arc<Flight<T>>,
 }
 
 impl<T> Drop for Waiter<T> {
@@ -90,14 +90,14 @@ impl<T> Drop for Waiter<T> {
 }
 
 impl<T: Clone> Waiter<T> {
-    fn new(ask: &Arc<Ask<T>>) -> Self {
+    fn new(ask: &Arc<Flight<T>>) -> Self {
         ask.waiting.fetch_add(1, Ordering::Relaxed);
         Self { ask: Arc::clone(ask) }
     }
 
     /// What the ask is doing.
-    pub(crate) fn stage(&self) -> Arc<Stage> {
-        Arc::clone(&self.ask.stage)
+    pub(crate) fn progress(&self) -> Arc<Progress> {
+        Arc::clone(&self.ask.progress)
     }
 
     /// The answer. A panic in the ask is INTERNAL for everyone who waits for it.
@@ -110,15 +110,15 @@ impl<T: Clone> Waiter<T> {
     }
 }
 
-impl<K, T> Default for Asks<K, T> {
+impl<K, T> Default for SingleFlight<K, T> {
     fn default() -> Self {
-        Self { asks: Mutex::default() }
+        Self { flights: Mutex::default() }
     }
 }
 
-impl<K: Eq, T: Clone + Send + Sync + 'static> Asks<K, T> {
+impl<K: Eq, T: Clone + Send + Sync + 'static> SingleFlight<K, T> {
     /// Joins the ask in flight with this key, or begins one.
-    pub(crate) fn join<F>(&self, key: K, begin: impl FnOnce(Arc<Stage>) -> F) -> Waiter<T>
+    pub(crate) fn join<F>(&self, key: K, begin: impl FnOnce(Arc<Progress>) -> F) -> Waiter<T>
     where
         F: Future<Output = Result<T, ToolError>> + Send + 'static,
     {
@@ -126,7 +126,7 @@ impl<K: Eq, T: Clone + Send + Sync + 'static> Asks<K, T> {
         if let Some((_, ask)) = asks.iter().find(|(known, ask)| *known == key && ask.is_in_flight()) {
             return Waiter::new(ask);
         }
-        let ask = Arc::new(Ask::begin(begin));
+        let ask = Arc::new(Flight::begin(begin));
         let waiter = Waiter { ask: Arc::clone(&ask) };
         asks.retain(|(known, _)| *known != key);
         asks.push((key, ask));
@@ -143,12 +143,12 @@ impl<K: Eq, T: Clone + Send + Sync + 'static> Asks<K, T> {
     }
 
     /// The asks without those that have had their use.
-    fn tidied(&self) -> MutexGuard<'_, Vec<(K, Arc<Ask<T>>)>> {
-        let mut asks = self.asks.lock().unwrap_or_else(PoisonError::into_inner);
+    fn tidied(&self) -> MutexGuard<'_, Vec<(K, Arc<Flight<T>>)>> {
+        let mut asks = self.flights.lock().unwrap_or_else(PoisonError::into_inner);
         asks.retain(|(_, ask)| ask.is_of_use());
         let mut left = asks.iter().filter(|(_, ask)| !ask.is_waited_for()).count();
         asks.retain(|(_, ask)| {
-            let goes = left > MOST_LEFT && !ask.is_waited_for();
+            let goes = left > MAX_LEFT && !ask.is_waited_for();
             left -= usize::from(goes);
             !goes
         });
@@ -156,16 +156,16 @@ impl<K: Eq, T: Clone + Send + Sync + 'static> Asks<K, T> {
     }
 }
 
-impl<T: Send + Sync + 'static> Ask<T> {
-    fn begin<F>(begin: impl FnOnce(Arc<Stage>) -> F) -> Self
+impl<T: Send + Sync + 'static> Flight<T> {
+    fn begin<F>(begin: impl FnOnce(Arc<Progress>) -> F) -> Self
     where
         F: Future<Output = Result<T, ToolError>> + Send + 'static,
     {
         let (sender, answer) = watch::channel(None);
         // Whoever begins it waits for it, also if it is answered before they get to that.
-        let (stage, waiting) = (Arc::<Stage>::default(), Arc::new(AtomicUsize::new(1)));
-        let asking = begin(Arc::clone(&stage));
-        let (still_waiting, doing) = (Arc::clone(&waiting), Arc::clone(&stage));
+        let (progress, waiting) = (Arc::<Progress>::default(), Arc::new(AtomicUsize::new(1)));
+        let asking = begin(Arc::clone(&progress));
+        let (still_waiting, doing) = (Arc::clone(&waiting), Arc::clone(&progress));
         let task = tokio::spawn(async move {
             let result = timeout(LONGEST_ASK, asking).await.unwrap_or_else(|_| {
                 Err(if doing.is_warming_up() {
@@ -177,7 +177,7 @@ impl<T: Send + Sync + 'static> Ask<T> {
             let late = (still_waiting.load(Ordering::Relaxed) == 0).then(Instant::now);
             sender.send_replace(Some(Answered { result, late }));
         });
-        Self { answer, stage, waiting, task: task.abort_handle() }
+        Self { answer, progress, waiting, task: task.abort_handle() }
     }
 
     fn is_in_flight(&self) -> bool {
@@ -203,10 +203,10 @@ mod tests {
 
     use super::*;
 
-    type Answers = Asks<&'static str, u32>;
+    type Answers = SingleFlight<&'static str, u32>;
 
     /// Joins the ask with this key, or begins one that is answered by what is sent.
-    fn join<K: Eq>(asks: &Asks<K, u32>, key: K, answer: oneshot::Receiver<u32>) -> Waiter<u32> {
+    fn join<K: Eq>(asks: &SingleFlight<K, u32>, key: K, answer: oneshot::Receiver<u32>) -> Waiter<u32> {
         asks.join(key, |_| async { answer.await.map_err(|_| ToolError::Internal) })
     }
 
@@ -302,7 +302,7 @@ mod tests {
 
     #[tokio::test]
     async fn of_the_asks_that_nobody_waits_for_the_oldest_are_ended() {
-        let asks = Asks::<usize, u32>::default();
+        let asks = SingleFlight::<usize, u32>::default();
         let watched = asks.join(100, |_| std::future::pending());
         let senders: Vec<_> = (0..17)
             .map(|key| {

@@ -4,7 +4,7 @@ use std::fmt;
 
 /// Whether anything has shown that who answered was ready to answer.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Belief {
+pub enum Completeness {
     /// The language server has shown that it is ready.
     #[default]
     Confirmed,
@@ -12,7 +12,7 @@ pub enum Belief {
     Unconfirmed,
 }
 
-impl Belief {
+impl Completeness {
     /// The weaker of the two.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
@@ -21,7 +21,7 @@ impl Belief {
 }
 
 /// The end of a summary, before its full stop.
-impl fmt::Display for Belief {
+impl fmt::Display for Completeness {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Confirmed => Ok(()),

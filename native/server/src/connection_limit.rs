@@ -22,7 +22,7 @@ const ANSWERING: u64 = u64::MAX;
 
 /// All places, taken and free.
 #[derive(Debug)]
-pub(crate) struct Places {
+pub(crate) struct ConnectionLimit {
     most: usize,
     /// What times are counted from.
     opened: Instant,
@@ -59,8 +59,8 @@ struct Holder {
 
 /// The place of one connection. It is free again once this is dropped.
 #[derive(Debug)]
-pub(crate) struct Place {
-    places: Arc<Places>,
+pub(crate) struct Slot {
+    places: Arc<ConnectionLimit>,
     id: u64,
     holder: Arc<Holder>,
 }
@@ -76,12 +76,12 @@ pub(crate) enum End {
 
 /// While this lives, the connection has a request that is being answered, and keeps its place.
 #[derive(Debug)]
-pub(crate) struct Answering<'a>(&'a Place);
+pub(crate) struct Answering<'a>(&'a Slot);
 
 /// While this lives, a place is wanted.
 struct Wanted<'a>(&'a AtomicUsize);
 
-impl Places {
+impl ConnectionLimit {
     pub(crate) fn new(most: usize) -> Self {
         Self {
             most,
@@ -94,7 +94,7 @@ impl Places {
 
     /// Takes a place, if need be from whoever has waited longest. Resolves as soon as not everybody is being answered, to
     /// the place and to what tells its holder to end.
-    pub(crate) async fn take(self: &Arc<Self>) -> (Place, oneshot::Receiver<End>) {
+    pub(crate) async fn take(self: &Arc<Self>) -> (Slot, oneshot::Receiver<End>) {
         let _wanted = Wanted::new(&self.wanted);
         loop {
             let changed = self.changed.notified();
@@ -119,7 +119,7 @@ impl Places {
         }
     }
 
-    fn try_take(self: &Arc<Self>) -> Option<(Place, oneshot::Receiver<End>)> {
+    fn try_take(self: &Arc<Self>) -> Option<(Slot, oneshot::Receiver<End>)> {
         let now = self.now();
         let mut taken = self.taken();
         if taken.tickets.len() >= self.most && !taken.evict(now) {
@@ -130,7 +130,7 @@ impl Places {
         let holder = Arc::new(Holder { admitted: AtomicBool::new(false), waiting_since: AtomicU64::new(now) });
         let (end, told) = oneshot::channel();
         taken.tickets.push(Ticket { id, holder: Arc::clone(&holder), end });
-        Some((Place { places: Arc::clone(self), id, holder }, told))
+        Some((Slot { places: Arc::clone(self), id, holder }, told))
     }
 
     fn tell_of_a_change(&self) {
@@ -186,7 +186,7 @@ impl Holder {
     }
 }
 
-impl Place {
+impl Slot {
     /// Notes that the client may come in: it goes after all those that have not shown that.
     pub(crate) fn admit(&self) {
         if !self.holder.is_admitted() {
@@ -201,7 +201,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for Slot {
     fn drop(&mut self) {
         self.places.taken().tickets.retain(|ticket| ticket.id != self.id);
         self.places.tell_of_a_change();
@@ -210,7 +210,7 @@ impl Drop for Place {
 
 impl Drop for Answering<'_> {
     fn drop(&mut self) {
-        let Place { places, holder, .. } = self.0;
+        let Slot { places, holder, .. } = self.0;
         holder.waiting_since.store(places.now(), Ordering::SeqCst);
         places.tell_of_a_change();
     }
@@ -237,22 +237,22 @@ mod tests {
 
     use super::*;
 
-    fn places(most: usize) -> Arc<Places> {
-        Arc::new(Places::new(most))
+    fn places(most: usize) -> Arc<ConnectionLimit> {
+        Arc::new(ConnectionLimit::new(most))
     }
 
     /// A connection, and whether it has been told to end.
     struct Connection {
-        place: Place,
+        place: Slot,
         told: Mutex<oneshot::Receiver<End>>,
         end: OnceLock<End>,
     }
 
-    fn connection((place, told): (Place, oneshot::Receiver<End>)) -> Connection {
+    fn connection((place, told): (Slot, oneshot::Receiver<End>)) -> Connection {
         Connection { place, told: Mutex::new(told), end: OnceLock::new() }
     }
 
-    fn take(places: &Arc<Places>) -> Connection {
+    fn take(places: &Arc<ConnectionLimit>) -> Connection {
         connection(places.try_take().expect("somebody only waits"))
     }
 

@@ -6,7 +6,7 @@ use crate::limits::MAX_ITEMS_NONPAGED;
 
 /// How many items were left out, and why. An item counts once, by the first reason that it has.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
-pub struct LeftOut {
+pub struct Omissions {
     /// Items that lie outside the allowed roots, or would if they existed.
     pub outside: usize,
     /// Items in a file that would lie inside the allowed roots and does not exist (D14).
@@ -24,7 +24,7 @@ pub struct LeftOut {
 }
 
 /// The end of a summary, before its full stop.
-impl fmt::Display for LeftOut {
+impl fmt::Display for Omissions {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         if *self == Self::default() {
             return Ok(());
