@@ -7,6 +7,13 @@ export const LANGUAGE_QUIET_MS = 1_000;
 /** How long nothing more may be published for a document that was reported on again after a write elsewhere. */
 export const REPORT_QUIET_MS = 500;
 
+/** How soon after a write elsewhere a report can be about it. */
+export const SOONEST_REPORT_MS = 1_250;
+
+/** How much sooner than it is sure a server may have known of a write, and how long to wait after a report from then. */
+const TOLD_LATE_MS = 300;
+export const AFTER_EARLY_REPORT_MS = 1_400;
+
 /**
  * A language server that has taken long to publish anything is as slow with what follows: a language's first signs have
  * to rest for as long as the first of them took, within these bounds.
@@ -189,10 +196,14 @@ export class Analysis {
       return 0;
     }
     const late = (at: number): number => Math.max(0, at - writtenAt);
-    const known =
-      publishedAt < writtenAt
-        ? writtenAt + Math.max(2 * LANGUAGE_QUIET_MS, LANGUAGE_QUIET_MS + late(ofLanguage))
-        : Math.max(writtenAt + LANGUAGE_QUIET_MS, publishedAt + Math.max(REPORT_QUIET_MS, 0.75 * late(publishedAt)));
+    let known = writtenAt + Math.max(2 * LANGUAGE_QUIET_MS, LANGUAGE_QUIET_MS + late(ofLanguage));
+    if (publishedAt >= writtenAt) {
+      // What is published at once may be about the files before.
+      const quiet = Math.max(REPORT_QUIET_MS, 0.75 * late(publishedAt));
+      known = Math.max(writtenAt + SOONEST_REPORT_MS, publishedAt + quiet);
+    } else if (publishedAt >= writtenAt - TOLD_LATE_MS) {
+      known = Math.min(known, writtenAt + AFTER_EARLY_REPORT_MS);
+    }
     // What is published long after that has another reason.
     return Math.min(known, writtenAt + LONGEST_QUIET_MS) - this.#clock.now();
   }

@@ -302,8 +302,10 @@ test("what was published before something was written counts once nothing has co
       4_750,
     ],
     // What is published at once may be about the files before.
-    [0, [[50, A]], 1_000, 1_050],
-    [0, [[400, A]], 1_000, 1_400],
+    [0, [[50, A]], 1_250, 1_050],
+    [0, [[400, A]], 1_250, 1_400],
+    // What came shortly before servers were sure to know may be about it, too.
+    [-200, [[0, A]], 1_600, 1_200],
     // The later it is, the more may come after it.
     [0, [[900, A]], 1_575, 2_250],
     // What goes on for ever has another reason.
