@@ -117,7 +117,7 @@ struct Admitted {
 #[derive(Default)]
 struct Memory {
     uninitialized: VecDeque<SessionId>,
-    ended: VecDeque<SessionId>,
+    ended: VecDeque<[u8; ID_BYTES]>,
 }
 
 impl Memory {
@@ -134,20 +134,20 @@ impl Sessions {
         let mut padded = Key::<Hmac<Sha256>>::default();
         padded[..key.len()].copy_from_slice(key);
         let keyed = Hmac::<Sha256>::new(&padded);
-        let mut sessions = Self {
+        // Kept as they are: one that was begun with another catalog verifies when that is offered again.
+        let ended: Vec<[u8; ID_BYTES]> = ended.iter().filter_map(|id| decoded(id)).collect();
+        let kept = ended.len().saturating_sub(MAX_ENDED);
+        let memory = Memory { ended: ended[kept..].to_vec().into(), ..Memory::default() };
+        Self {
             keyed,
             workspace: workspace.to_owned(),
             catalog: RwLock::default(),
-            memory: Mutex::default(),
+            memory: Mutex::new(memory),
             ends: AtomicU64::new(0),
             uninitialized: AtomicUsize::new(0),
             initialized: Notify::new(),
             on_ended,
-        };
-        let verified: Vec<SessionId> = ended.iter().filter_map(|id| sessions.verify(id)).collect();
-        let kept = verified.len().saturating_sub(MAX_ENDED);
-        sessions.memory.get_mut().unwrap_or_else(PoisonError::into_inner).ended = verified[kept..].to_vec().into();
-        sessions
+        }
     }
 
     /// Clients are offered this catalog from now on. An id that was minted for another does not verify: its client begins a
@@ -179,7 +179,7 @@ impl Sessions {
     /// The session that a client names, if this workspace minted it and it has not ended.
     pub fn admit(&self, id: &str) -> Option<SessionId> {
         let id = self.verify(id)?;
-        (!self.memory().ended.contains(&id)).then_some(id)
+        (!self.memory().ended.contains(&id.bytes)).then_some(id)
     }
 
     /// As [`Self::admit`], for a connection that may have named the same session before.
@@ -226,23 +226,20 @@ impl Sessions {
     pub fn end(&self, id: SessionId) {
         let mut memory = self.memory();
         memory.forget_uninitialized(id, &self.uninitialized);
-        if memory.ended.contains(&id) {
+        if memory.ended.contains(&id.bytes) {
             return;
         }
         if memory.ended.len() == MAX_ENDED {
             memory.ended.pop_front();
         }
-        memory.ended.push_back(id);
+        memory.ended.push_back(id.bytes);
         self.ends.fetch_add(1, Ordering::SeqCst);
         // Still under the lock, so that of two sessions that end at once the longer list is told last.
-        (self.on_ended)(memory.ended.iter().map(ToString::to_string).collect());
+        (self.on_ended)(memory.ended.iter().map(|bytes| URL_SAFE_NO_PAD.encode(bytes)).collect());
     }
 
     fn verify(&self, id: &str) -> Option<SessionId> {
-        let mut bytes = [0; ID_BYTES];
-        if URL_SAFE_NO_PAD.decode_slice(id, &mut bytes) != Ok(ID_BYTES) {
-            return None;
-        }
+        let bytes = decoded(id)?;
         let (random, mac) = bytes.split_at(RANDOM_BYTES);
         let is_authentic = |revision: &Revision| bool::from(self.authenticate(*revision, random).ct_eq(mac));
         Revision::ALL.into_iter().find(is_authentic).map(|revision| SessionId { bytes, revision })
@@ -260,4 +257,10 @@ impl Sessions {
     fn memory(&self) -> MutexGuard<'_, Memory> {
         self.memory.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// The bytes of what has the form of an id.
+fn decoded(id: &str) -> Option<[u8; ID_BYTES]> {
+    let mut bytes = [0; ID_BYTES];
+    (URL_SAFE_NO_PAD.decode_slice(id, &mut bytes) == Ok(ID_BYTES)).then_some(bytes)
 }

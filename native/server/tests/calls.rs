@@ -743,3 +743,19 @@ async fn a_session_ends_with_its_catalog_and_goes_on_where_that_is_offered_again
     assert_eq!(names(), all);
     assert!(is_known());
 }
+
+#[tokio::test]
+async fn a_session_of_another_catalog_that_has_ended_stays_ended_across_a_reload() {
+    let all = || Settings { catalog: tools::ALL.to_vec(), ..settings(Vec::new(), Duration::from_secs(2)) };
+    let (told, ended) = std::sync::mpsc::channel();
+    let before =
+        Bench::of(Sessions::new(&[0; 32], "workspace", &[], Box::new(move |ids| told.send(ids).expect("heard"))));
+    before.gateway.configure(all());
+    let session = before.gateway.sessions().mint(Revision::Current).expect("a session");
+    before.gateway.sessions().end(session);
+
+    let stored = ended.recv().expect("it was told");
+    let after = Bench::of(Sessions::new(&[0; 32], "workspace", &stored, Box::new(|_| {})));
+    after.gateway.configure(all());
+    assert!(after.gateway.sessions().admit(&session.to_string()).is_none());
+}
