@@ -15,7 +15,7 @@ const DOCUMENT = "docs/CONTRACT.md";
 const OTHER_TOOLS = "docs/TOOLS.md";
 const ABOUT_OTHER_TOOLS = [
   "# Tools that are offered where they are chosen",
-  "The setting `mcpLspGateway.catalog` offers clients these tools besides the seven of version 1, or in place of some: `core` and `all` have every tool, and a list of names has those. Every rule of [the contract](CONTRACT.md) holds for them. A change of the setting ends the sessions that were begun with other tools, so that their clients begin new ones and see what there is.",
+  "The setting `mcpLspGateway.catalog` offers clients these tools besides the seven of version 1, or in place of some: `core` and `all` have every tool, and a list of names has those. Every rule of [the contract](CONTRACT.md) holds for them. A session counts only while the tools are offered that it was begun with: when the setting changes, clients begin new ones and see what there is. A list that names no tool offers the seven.",
 ];
 const COMMAND = "node scripts/contract-schemas.ts";
 

@@ -38,27 +38,30 @@ export class DesiredStateReader {
 
   async read(): Promise<DesiredState> {
     const { version, workspace, log, consents, changes, editor, warmUp } = this.#parts;
-    const { settings, problems } = readSettings(
-      vscode.workspace.getConfiguration("mcpLspGateway"),
-      this.#parts.readers,
-    );
-    log.level = settings.logLevel;
-    editor.mayOpenTabs = settings.openTab;
-    warmUp.isWanted = settings.warmUp;
+    const configuration = vscode.workspace.getConfiguration("mcpLspGateway");
+    // The addon is what can tell more, and no native code is loaded for a workspace that is not to be served.
+    const { settings: unread, problems: told } = readSettings(configuration, {
+      isGlob: () => true,
+      isCatalog: () => true,
+    });
+    log.level = unread.logLevel;
+    editor.mayOpenTabs = unread.openTab;
+    warmUp.isWanted = unread.warmUp;
     const reason = !this.#parts.isInstalled()
       ? "uninstalled"
       : !vscode.workspace.isTrusted
         ? "untrusted"
-        : !settings.enabled
+        : !unread.enabled
           ? "disabled"
           : (await this.#parts.isPaused())
             ? "paused"
             : undefined;
     if (reason !== undefined) {
-      this.#tell(problems);
+      this.#tell(told);
       changes.watch([]);
       return reason;
     }
+    const { settings, problems } = readSettings(configuration, this.#parts.readers);
     const admission = await admitRoots(folders(), settings.additionalAllowedRoots, consents.allowed(), realFolder);
     const { roots, undecided } = admission;
     this.#tell([...problems, ...admission.problems]);

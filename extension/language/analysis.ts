@@ -54,6 +54,13 @@ interface Language {
   reportsOnUnseen: boolean;
 }
 
+/** When something was written that language servers have to know of. */
+interface Written {
+  readonly at: number;
+  /** It is when the servers were sure to know, and not when a text was changed in the editor. */
+  readonly isTold: boolean;
+}
+
 /** What somebody waits for: that it is there, or the milliseconds until it may be if nothing happens before. */
 type Look<T> = { readonly found: T } | { readonly wait: number };
 
@@ -171,7 +178,8 @@ export class Analysis {
     const { changedAt: changed = NEVER } = this.#languageOf(this.#documents.get(uri)) ?? {};
     // Of its own change, it is told by what is published for it.
     const isOwn = changed === this.#documents.get(uri)?.changedAt;
-    const writtenAt = Math.max(this.#writtenAt(knownFor), isOwn ? NEVER : changed);
+    const [toldAt, changedAt] = [this.#writtenAt(knownFor), isOwn ? NEVER : changed];
+    const written = { at: Math.max(toldAt, changedAt), isTold: toldAt >= changedAt };
     return this.#once(() => {
       const document = this.#documents.get(uri);
       const { changedAt = asked, publishedAt } = document ?? {};
@@ -181,7 +189,7 @@ export class Analysis {
           : Math.max(
               this.#remaining(publishedAt, quietOf(document)),
               this.#untilSettled(document),
-              this.#untilReportedAgain(writtenAt, publishedAt, this.#languageOf(document)?.publishedAt),
+              this.#untilReportedAgain(written, publishedAt, this.#languageOf(document)?.publishedAt),
             );
       return wait > 0 ? { wait } : { found: undefined };
     });
@@ -191,18 +199,20 @@ export class Analysis {
    * The milliseconds until what was published for a document is about what was written elsewhere. Somebody reports on it, so
    * it is reported on again if that concerns it: a server that is busy reports late, and first on the file that was written.
    */
-  #untilReportedAgain(writtenAt: number, publishedAt: number, ofLanguage = NEVER): number {
+  #untilReportedAgain({ at: writtenAt, isTold }: Written, publishedAt: number, ofLanguage = NEVER): number {
     if (writtenAt === NEVER) {
       return 0;
     }
     const late = (at: number): number => Math.max(0, at - writtenAt);
-    let known = writtenAt + Math.max(2 * LANGUAGE_QUIET_MS, LANGUAGE_QUIET_MS + late(ofLanguage));
+    const unlessReported = (atLeast: number): number =>
+      writtenAt + Math.max(atLeast, LANGUAGE_QUIET_MS + late(ofLanguage));
+    let known = unlessReported(2 * LANGUAGE_QUIET_MS);
     if (publishedAt >= writtenAt) {
       // What is published at once may be about the files before.
       const quiet = Math.max(REPORT_QUIET_MS, 0.75 * late(publishedAt));
       known = Math.max(writtenAt + SOONEST_REPORT_MS, publishedAt + quiet);
-    } else if (publishedAt >= writtenAt - TOLD_LATE_MS) {
-      known = Math.min(known, writtenAt + AFTER_EARLY_REPORT_MS);
+    } else if (isTold && publishedAt >= writtenAt - TOLD_LATE_MS) {
+      known = unlessReported(AFTER_EARLY_REPORT_MS);
     }
     // What is published long after that has another reason.
     return Math.min(known, writtenAt + LONGEST_QUIET_MS) - this.#clock.now();

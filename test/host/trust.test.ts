@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { connect as dial } from "node:net";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
@@ -23,6 +24,10 @@ describe("a folder that nobody has trusted yet", () => {
 
   before(async () => {
     folder = copyWorkspace();
+    // Only the addon could say whether these can be read.
+    const settings = { "mcpLspGateway.catalog": ["v1", "nothing"], "mcpLspGateway.watch.ignore": ["**/other/**"] };
+    mkdirSync(join(folder, ".vscode"));
+    writeFileSync(join(folder, ".vscode", "settings.json"), JSON.stringify(settings));
     port = await freePort();
     editor = await startEditor({
       "mcpLspGateway.port": port,
@@ -41,6 +46,7 @@ describe("a folder that nobody has trusted yet", () => {
     window = await editor.openWindow(folder);
     assert.match(await window.status(/MCP restricted/), /Restricted Mode/);
     assert.deepEqual(await openPorts(port), before);
+    assert.equal(await hasLoadedAddon(window), false);
     await window.runCommand("Workspaces: Manage Workspace Trust");
     await window.page.getByRole("button", { name: "Trust", exact: true }).click();
     const connected = await connect(window);
@@ -49,6 +55,7 @@ describe("a folder that nobody has trusted yet", () => {
     assert.match(await window.status(/MCP \d+/), /listens on port \d+/);
     assert.deepEqual(await openPorts(port), [...before, Number(new URL(configuration.url).port)].sort());
     assert.equal((await client.toolNames()).length, 7);
+    assert.equal(await hasLoadedAddon(window), true);
   });
 
   test("where an extension was kept back, the call says that nobody answers, and a button gets it started", async () => {
@@ -60,6 +67,14 @@ describe("a folder that nobody has trusted yet", () => {
     assert.ok(symbols.some(({ name }) => name === "Ship"));
   });
 });
+
+/** Whether the extension host has loaded our native code. */
+function hasLoadedAddon(window: EditorWindow): Promise<boolean> {
+  return window.inside(() => {
+    const { sharedObjects } = process.report.getReport() as unknown as { readonly sharedObjects: readonly string[] };
+    return sharedObjects.some((file) => file.endsWith("gateway.node"));
+  }, undefined);
+}
 
 /** Which of the ports that the gateway might choose accept a connection. */
 async function openPorts(first: number): Promise<number[]> {

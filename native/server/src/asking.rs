@@ -5,7 +5,7 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures_util::future::try_join_all;
+use futures_util::future::join_all;
 use gateway_core::ask::{Ask, Raw, Shape, Subject};
 use gateway_core::completeness::Completeness;
 use gateway_core::error::ToolError;
@@ -129,13 +129,15 @@ impl<E: Editor> Gateway<E> {
     /// The answers to these asks, which are asked at the same time.
     async fn answers(&self, asks: &[Ask], subject: &Subject) -> Result<Vec<Raw>, EditorError> {
         let known_for = self.freshness().known_for();
-        try_join_all(asks.iter().map(|ask| async move {
+        // All are waited for, so that of several failures it is always that of the same ask that counts.
+        let answers = join_all(asks.iter().map(|ask| async move {
             match self.editor().ask(*ask, subject, known_for).await {
                 Err(EditorError::Unavailable) if ask.is_optional => Ok(ask.shape.nothing()),
                 answer => answer,
             }
         }))
-        .await
+        .await;
+        answers.into_iter().collect()
     }
 
     /// Asks about a document until the answer can be believed, with or without a remark.
@@ -329,7 +331,9 @@ impl Answered {
     }
 
     fn takes_little(&self) -> bool {
-        self.answers.iter().map(Raw::len).sum::<usize>() <= MAX_ITEMS_AT_ONCE
+        // Of diagnostics, those that are only counted name files as well.
+        self.answers.iter().all(|raw| !matches!(raw, Raw::Diagnostics(_)))
+            && self.answers.iter().map(Raw::len).sum::<usize>() <= MAX_ITEMS_AT_ONCE
             && self.answers.iter().map(Raw::text_bytes).sum::<usize>() <= MAX_TEXT_AT_ONCE
     }
 

@@ -55,11 +55,8 @@ struct InForce {
 }
 
 impl InForce {
-    /// Sessions that were begun with another catalog end, so that no client goes on with tools that it is not offered.
-    fn of(access: Access, tools: Vec<Registered>, limits: Limits, sessions: &Sessions) -> Self {
-        let catalog = Catalog::of(tools);
-        sessions.offer(catalog.digest());
-        Self { access: Arc::new(access), catalog: Arc::new(catalog), limits }
+    fn of(access: Access, tools: Vec<Registered>, limits: Limits) -> Self {
+        Self { access: Arc::new(access), catalog: Arc::new(Catalog::of(tools)), limits }
     }
 }
 
@@ -70,11 +67,12 @@ impl<E: Editor> Gateway<E> {
         let workspace = Arc::new(Workspace::new(&settings.roots, roots_epoch));
         let freshness = Arc::new(Freshness::new(workspace.real_roots(), &settings.ignore));
         let Settings { access, catalog, limits, .. } = settings;
-        let in_force = RwLock::new(InForce::of(access, catalog, limits, &sessions));
+        let in_force = InForce::of(access, catalog, limits);
+        sessions.offer(in_force.catalog.digest());
         Self {
             editor,
             version,
-            in_force,
+            in_force: RwLock::new(in_force),
             sessions,
             activity: Activity::default(),
             workspace,
@@ -87,8 +85,12 @@ impl<E: Editor> Gateway<E> {
     /// Puts other settings in force. Blocks while the roots are resolved.
     pub fn configure(&self, settings: Settings) {
         let Settings { roots, access, catalog, limits, ignore } = settings;
-        let in_force = InForce::of(access, catalog, limits, &self.sessions);
+        let in_force = InForce::of(access, catalog, limits);
+        let digest = in_force.catalog.digest();
         *self.in_force.write().unwrap_or_else(PoisonError::into_inner) = in_force;
+        // Sessions that were begun with another catalog do not count while this one is offered. Only now, or one could begin
+        // that counts with this one and was told the tools of the other.
+        self.sessions.offer(digest);
         self.workspace.configure(&roots);
         self.freshness.configure(self.workspace.real_roots(), &ignore);
     }

@@ -101,7 +101,7 @@ pub struct Sessions {
     on_ended: OnEnded,
 }
 
-/// The session that a connection named last. The MAC of an id never changes, since the key of its [`Sessions`] does not; a
+/// The session that a connection named last. The MAC of an id changes only with the catalog, which counts as an end; a
 /// session that ends does, and is counted.
 #[derive(Default)]
 pub(crate) struct LastSession(Mutex<Option<Admitted>>);

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use gateway_core::error::{ErrorCode, ToolError};
 use gateway_core::position::Position;
 use gateway_core::tool::Registered;
+use gateway_core::tools;
 use serde::Serialize;
 use serde_json::Value;
 use thiserror::Error;
@@ -174,12 +175,14 @@ impl Activity {
     pub fn since(&self, seen: u64, slice: u64) -> News {
         let now = latency::slice_at(self.begun.elapsed());
         let memory = self.memory();
+        let mut counts: Vec<_> = memory.counts.iter().map(|(&(tool, code), &count)| (tool, code, count)).collect();
+        counts.sort_by_key(|&(tool, ..)| tools::ALL.iter().position(|other| *other == tool));
         News {
             seen: memory.ended,
             slice: now,
             calls: memory.calls.iter().filter(|call| call.number > seen).map(Arc::clone).collect(),
             clients: memory.clients.all(),
-            counts: memory.counts.iter().map(|(&(tool, code), &count)| (tool, code, count)).collect(),
+            counts,
             slices: memory.latency.since(slice, now),
         }
     }
@@ -343,8 +346,6 @@ impl<'a> ToldClient<'a> {
 #[cfg(test)]
 mod tests {
     use serde_json::json;
-
-    use gateway_core::tools;
 
     use super::*;
     use crate::session::{Revision, Sessions};
