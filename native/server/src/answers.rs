@@ -48,7 +48,9 @@ pub struct Answered {
 impl Answered {
     /// The payload in one piece.
     pub fn json(&self) -> Vec<u8> {
-        let held = self.retained.as_ref().map_or(&[][..], |retained| &retained.set.json()[self.payload.held.clone()]);
-        [&self.payload.before, held, &self.payload.after].concat()
+        match &self.retained {
+            Some(retained) => self.payload.joined(&retained.set),
+            None => self.payload.before.clone(),
+        }
     }
 }

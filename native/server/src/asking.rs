@@ -69,7 +69,7 @@ impl<E: Editor> Gateway<E> {
         }
         let ask = || self.answers(asks, &subject);
         let Believed { moment, answers, completeness } = self.believed(tool, question, &opened, progress, ask).await?;
-        let answered = Answered {
+        let answered = RawAnswer {
             tool,
             question: question.clone(),
             opened: Some((opened.document, false)),
@@ -89,7 +89,7 @@ impl<E: Editor> Gateway<E> {
         let completeness = self.await_workspace_ready(progress).await?;
         let moment = self.admit_workspace().await?;
         let answers = self.answers(tool.asks(question), &question.subject).await?;
-        let answered = Answered { tool, question: question.clone(), opened: None, completeness, answers };
+        let answered = RawAnswer { tool, question: question.clone(), opened: None, completeness, answers };
         answered.canonical(self.workspace(), moment).await
     }
 
@@ -115,7 +115,7 @@ impl<E: Editor> Gateway<E> {
             let answers = self.answers(asks, subject).await?;
             let opened = Some((document.clone(), opened.in_tab && ready));
             let answered =
-                Answered { tool, question: question.clone(), opened, completeness: Completeness::Confirmed, answers };
+                RawAnswer { tool, question: question.clone(), opened, completeness: Completeness::Confirmed, answers };
             match answered.canonical(self.workspace(), moment).await? {
                 (_, (_, Err(ToolError::NotAnalysed))) if !ready => {
                     self.await_ready(&document.editor_uri, progress).await?;
@@ -251,9 +251,9 @@ impl<E: Editor> Gateway<E> {
             return Ok(admitted);
         }
         let moment = self.workspace().look_at_roots().await;
-        let turn = self.workspace().turn_for_document(uri).await?;
+        let permit = self.workspace().permit_for_document(uri).await?;
         let uri = uri.to_owned();
-        blocking(turn, move || {
+        blocking(permit, move || {
             let document = moment.roots.admit(&uri, &Disk)?;
             // Opening a pipe or a device may never end, and reading one may take something away.
             if !document.real_path.is_file() {
@@ -288,7 +288,7 @@ impl<E: Editor> Gateway<E> {
 }
 
 /// What was answered to which question.
-struct Answered {
+struct RawAnswer {
     tool: Registered,
     question: Question,
     /// The document that was asked about, and whether what was not published about it counts as nothing wrong.
@@ -297,7 +297,7 @@ struct Answered {
     answers: Vec<Raw>,
 }
 
-impl Answered {
+impl RawAnswer {
     /// Canonicalizes the answers where it may wait for the disk; or at once, if that takes little and the system knows every
     /// path that it takes. Most paths lead through no link, and to where somebody has just been. On a disk that does not
     /// answer, what it remembers is not to be told from what lies outside.
@@ -318,7 +318,7 @@ impl Answered {
             }
         }
         let (roots, resolver) = (Arc::clone(&moment.roots), Resolver::sparing(Arc::clone(&moment.silent)));
-        let (canonical, named) = blocking(workspace.turn_for_answer().await?, move || {
+        let (canonical, named) = blocking(workspace.permit_for_answer().await?, move || {
             let noting = Noting::new(&resolver);
             let canonical = self.within(&roots, &noting);
             let named = noting.noted();
@@ -355,9 +355,12 @@ fn check_unmoved(document: &Document, roots: &AllowedRoots, real: &dyn RealPaths
 }
 
 /// Runs what may block on the disk off the threads that serve connections, once it is its turn.
-async fn blocking<T: Send + 'static>(turn: Permit, work: impl FnOnce() -> T + Send + 'static) -> Result<T, ToolError> {
+async fn blocking<T: Send + 'static>(
+    permit: Permit,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, ToolError> {
     let work = move || {
-        let _turn = turn;
+        let _permit = permit;
         work()
     };
     tokio::task::spawn_blocking(work).await.map_err(|_| ToolError::Internal)

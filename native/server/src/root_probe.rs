@@ -86,7 +86,7 @@ impl RootProbe {
     }
 
     /// Waits for the turn to look up a document of this root, or of none.
-    pub(crate) async fn turn_for_document(&self, root: Option<&Path>) -> Result<Permit, ToolError> {
+    pub(crate) async fn permit_for_document(&self, root: Option<&Path>) -> Result<Permit, ToolError> {
         let root = self.root(root.unwrap_or(Path::new("")));
         if root.is_silent() {
             return Err(ToolError::DiskSilent);
@@ -95,7 +95,7 @@ impl RootProbe {
     }
 
     /// Waits for the turn to look up the paths of an answer.
-    pub(crate) async fn turn_for_answer(&self) -> Result<Permit, ToolError> {
+    pub(crate) async fn permit_for_answer(&self) -> Result<Permit, ToolError> {
         turn(&self.answers).await
     }
 

@@ -146,14 +146,14 @@ impl Workspace {
     }
 
     /// Waits for the turn to look up the document at `uri`, unless its disk does not answer.
-    pub(crate) async fn turn_for_document(&self, uri: &str) -> Result<Permit, ToolError> {
+    pub(crate) async fn permit_for_document(&self, uri: &str) -> Result<Permit, ToolError> {
         let configured = Arc::clone(&self.state().configured);
-        self.looks.turn_for_document(configured.folder_of(uri).map(|folder| folder.known_as)).await
+        self.looks.permit_for_document(configured.folder_of(uri).map(|folder| folder.known_as)).await
     }
 
     /// Waits for the turn to look up the paths of an answer.
-    pub(crate) async fn turn_for_answer(&self) -> Result<Permit, ToolError> {
-        self.looks.turn_for_answer().await
+    pub(crate) async fn permit_for_answer(&self) -> Result<Permit, ToolError> {
+        self.looks.permit_for_answer().await
     }
 
     /// The retained set that a cursor pages through, with the cursor (contract section 3.6).

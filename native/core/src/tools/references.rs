@@ -4,14 +4,14 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::definition;
-use super::shared::{counted, location_schema, next_page, page_fields, page_output, paged, place_fields};
+use super::shared::{items_page, location_schema, page_fields, page_output, paged, place_fields};
 use crate::ask::{Ask, Raw, Shape, Subject};
 use crate::canonical::Locations;
 use crate::cursor::Cursor;
 use crate::error::ToolError;
 use crate::limits::MAX_REFERENCES_ITEMS_TOTAL;
 use crate::omissions::Omissions;
-use crate::page::{Page, PageSize, Payload, ResponseBudget};
+use crate::page::{PageSize, Payload, ResponseBudget};
 use crate::position::Position;
 use crate::schema::{Field, Schema, optional};
 use crate::snapshots::Retained;
@@ -100,10 +100,6 @@ impl Tool for References {
         size: PageSize,
         budget: ResponseBudget,
     ) -> Result<Payload, ToolError> {
-        let summarize = |items, more| {
-            let returned = counted(items, "reference", "references");
-            format!("Returned {returned}{}{}{}.", next_page(more), retained.omissions, retained.completeness)
-        };
-        Page::new(&retained.set, cursor, size, summarize)?.payload(budget)
+        items_page(retained, cursor, size, budget, "reference", "references")
     }
 }

@@ -8,21 +8,23 @@ use serde_json::Value;
 
 use crate::ask::{Raw, Subject};
 use crate::canonical::Locations;
+use crate::cursor::Cursor;
 use crate::error::ToolError;
 use crate::limits::{DEFAULT_PAGE_SIZE, MAX_ITEMS_NONPAGED, MAX_PAGE_SIZE};
 use crate::omissions::Omissions;
-use crate::page::List;
+use crate::page::{List, Page, PageSize, Payload, ResponseBudget};
 use crate::position::Position;
 use crate::schema::{Field, Schema, optional, required};
+use crate::snapshots::Retained;
 use crate::tool::{Arguments, Asked, Canonical, Misfit, Question, WantedPage, read};
 
 /// The longest `uri` that is accepted, in characters.
-pub(super) const MAX_URI_CHARACTERS: usize = 16_384;
+const MAX_URI_CHARACTERS: usize = 16_384;
 
 /// The arguments of a tool that asks about a place.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct AtPlace {
+struct AtPlace {
     #[serde(deserialize_with = "uri")]
     uri: String,
     position: Position,
@@ -31,7 +33,7 @@ pub(super) struct AtPlace {
 /// The arguments of a tool that asks about a document.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct OfDocument {
+struct OfDocument {
     #[serde(deserialize_with = "uri")]
     uri: String,
 }
@@ -190,6 +192,22 @@ pub(super) fn counted(count: usize, one: &str, many: &str) -> String {
 /// As [`counted`], of a list that may have been cut: `200 of 512 diagnostics` (D15).
 pub(super) fn counted_of(returned: usize, found: usize, one: &str, many: &str) -> String {
     if returned < found { format!("{returned} of {found} {many}") } else { counted(found, one, many) }
+}
+
+/// A page of a set of items that are called so, with the summary that says how many it has.
+pub(super) fn items_page(
+    retained: &Retained,
+    cursor: &Cursor,
+    size: PageSize,
+    budget: ResponseBudget,
+    one: &str,
+    many: &str,
+) -> Result<Payload, ToolError> {
+    let summarize = |items, more| {
+        let returned = counted(items, one, many);
+        format!("Returned {returned}{}{}{}.", next_page(more), retained.omissions, retained.completeness)
+    };
+    Page::new(&retained.set, cursor, size, summarize)?.payload(budget)
 }
 
 /// What the summary of a page says of the next.

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::shared::{
-    container_field, counted, location_schema, next_page, page_fields, page_output, paged, symbol_fields, trimmed,
+    container_field, items_page, location_schema, page_fields, page_output, paged, symbol_fields, trimmed,
 };
 use crate::ask::{Ask, Raw, Shape, Subject};
 use crate::canonical::{CanonicalSet, Names, string_at};
@@ -13,7 +13,7 @@ use crate::error::ToolError;
 use crate::keys::ItemId;
 use crate::limits::MAX_WORKSPACE_SYMBOLS_ITEMS_TOTAL;
 use crate::order::{MissingLast, Text};
-use crate::page::{Page, PageSize, Payload, ResponseBudget};
+use crate::page::{PageSize, Payload, ResponseBudget};
 use crate::position::Range;
 use crate::schema::{Field, Schema, required};
 use crate::snapshots::Retained;
@@ -118,11 +118,7 @@ impl Tool for WorkspaceSymbols {
         size: PageSize,
         budget: ResponseBudget,
     ) -> Result<Payload, ToolError> {
-        let summarize = |items, more| {
-            let returned = counted(items, "workspace symbol", "workspace symbols");
-            format!("Returned {returned}{}{}{}.", next_page(more), retained.omissions, retained.completeness)
-        };
-        Page::new(&retained.set, cursor, size, summarize)?.payload(budget)
+        items_page(retained, cursor, size, budget, "workspace symbol", "workspace symbols")
     }
 }
 
