@@ -102,7 +102,7 @@ function tell(line: object): void {
 const host: EditorHost = {
   open: openDocument,
   // What is in the file is all there will ever be.
-  ready: async () => packReady(true),
+  ready: async () => packReady("shown"),
   mainDocuments: async () => packMainDocuments([{ uri: "file:///", language: LANGUAGE, hasReadinessProbe: true }]),
   async ask({ method }) {
     // A question is answered by the provider that it was put to, even if another takes over meanwhile.

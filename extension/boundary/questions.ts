@@ -2,7 +2,7 @@
 // calls once for each question, and is called once with what became of it.
 
 import type * as Native from "../native.d.ts";
-import { type AskRequest, noProvider, type OpenRequest, QUESTION } from "./rows.ts";
+import { type AskRequest, noProvider, type OpenRequest, QUESTION, type ReadyRequest } from "./rows.ts";
 
 /** The part of the addon that takes answers. */
 export type Answers = Pick<typeof Native, "answerQuestion" | "failQuestion">;
@@ -10,7 +10,7 @@ export type Answers = Pick<typeof Native, "answerQuestion" | "failQuestion">;
 /** Who answers the questions in place of the editor. What a method throws is logged and fails its question, and no other. */
 export interface Host {
   open(request: OpenRequest): Promise<Native.Answer>;
-  ready(uri: string): Promise<Native.Answer>;
+  ready(request: ReadyRequest): Promise<Native.Answer>;
   mainDocuments(): Promise<Native.Answer>;
   ask(request: AskRequest): Promise<Native.Answer>;
   sessionsEnded(ids: readonly string[]): Promise<Native.Answer>;
@@ -23,7 +23,7 @@ export async function put(host: Host, question: number, request: string): Promis
     case QUESTION.open:
       return host.open(asked);
     case QUESTION.ready:
-      return host.ready(asked.uri);
+      return host.ready(asked);
     case QUESTION.mainDocuments:
       return host.mainDocuments();
     case QUESTION.ask:

@@ -12,7 +12,7 @@ import type { Answer } from "../native.d.ts";
 export const QUESTION = {
   /** An `OpenRequest`: open the document; answered by `packOpen`. */
   open: 0,
-  /** `{uri}`: wait until the language of the document is ready, or believed to be; answered by `packReady`. */
+  /** A `ReadyRequest`: wait until the language of the document is ready, or believed to be; answered by `packReady`. */
   ready: 1,
   /** `{}`: open a document of each main language of the workspace; answered by `packMainDocuments`. */
   mainDocuments: 2,
@@ -33,6 +33,14 @@ export interface OpenRequest {
   /** Where in the document, if a place is asked about. */
   readonly line?: number;
   readonly character?: number;
+}
+
+/** A language to wait for. */
+export interface ReadyRequest {
+  /** A document in that language. */
+  readonly uri: string;
+  /** Whether it is enough that it is about to be ready. */
+  readonly orResting: boolean;
 }
 
 /** What is asked of language servers. */
@@ -96,9 +104,16 @@ export function packOpen({ lineCount, lineLength, language, hasReadinessProbe, r
   return strings.answer(row);
 }
 
-/** Whether something has shown that the language is ready, or it is only believed to be, after a time without a sign. */
-export function packReady(signalled: boolean): Answer {
-  return new Strings().answer(Uint32Array.of(Number(signalled)));
+/**
+ * Why a language is not waited for any longer: it is believed to be ready, after a time without a sign; it has shown it; or it
+ * has shown that it soon will be, unless it begins to work again before that.
+ */
+export type Readiness = "assumed" | "shown" | "resting";
+
+const READINESS = { assumed: 0, shown: 1, resting: 2 } as const;
+
+export function packReady(readiness: Readiness): Answer {
+  return new Strings().answer(Uint32Array.of(READINESS[readiness]));
 }
 
 /** An open document that stands for its language. */

@@ -13,6 +13,7 @@ import {
   packMainDocuments,
   packOpen,
   packReady,
+  type ReadyRequest,
 } from "../boundary/rows.ts";
 import { clock } from "../clock.ts";
 import type { Answer } from "../native.d.ts";
@@ -115,10 +116,10 @@ export class Editor implements Host {
     });
   }
 
-  ready(asked: string): Promise<Answer> {
+  ready({ uri: asked, orResting }: ReadyRequest): Promise<Answer> {
     const { documents, languages } = this.#parts;
     const uri = vscode.Uri.parse(asked, true).toString();
-    return documents.useAsItIs(uri, async (document) => packReady(await languages.ready(document)));
+    return documents.useAsItIs(uri, async (document) => packReady(await languages.ready(document, orResting)));
   }
 
   async mainDocuments(): Promise<Answer> {

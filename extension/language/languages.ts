@@ -1,4 +1,5 @@
 import type * as vscode from "vscode";
+import type { Readiness } from "../boundary/rows.ts";
 import { AT_ONCE_MS, type Clock, within } from "../clock.ts";
 import type { Analysis } from "./analysis.ts";
 import type { Signs } from "./signs.ts";
@@ -70,15 +71,17 @@ export class Languages {
 
   /**
    * Waits until the language of an open document is ready; where nothing shows that, until what is published for it has come to
-   * rest. False if it is only to be believed, for lack of a sign.
+   * rest. With `orResting`, one that is about to be ready is not waited for.
    */
-  async ready(document: vscode.TextDocument): Promise<boolean> {
+  async ready(document: vscode.TextDocument, orResting: boolean): Promise<Readiness> {
     const adapter = await this.#adapter(document.languageId);
     if (adapter !== undefined) {
-      return adapter.ready(document);
+      return (await adapter.ready(document)) ? "shown" : "assumed";
     }
-    const sign = await this.#signs.sign(document);
-    return sign === undefined ? this.#analysis.languageSettled(document.languageId) : this.#signs.ready(document);
+    if ((await this.#signs.sign(document)) !== undefined) {
+      return this.#signs.ready(document, orResting);
+    }
+    return (await this.#analysis.languageSettled(document.languageId)) ? "shown" : "assumed";
   }
 
   /** The diagnostics of an open document as they are now; undefined where only those count that are published. */

@@ -1,4 +1,5 @@
 import * as vscode from "vscode";
+import type { Readiness } from "../boundary/rows.ts";
 import { AT_ONCE_MS, type Clock, pause, within } from "../clock.ts";
 import { servedLanguages } from "./language-contributions.ts";
 import { type ClientLike, type Manner, type Sign, Work } from "./work.ts";
@@ -53,7 +54,7 @@ export class Signs {
   readonly #asked = new Map<string, Promise<Sign>>();
   #isJavaReady: Promise<Sign> | undefined;
 
-  /** `began` is called when a server that was ready is loading again. */
+  /** `began` is called when a server that was ready, or about to be, is loading again. */
   constructor(clock: Clock, began: () => void) {
     this.#clock = clock;
     this.#began = began;
@@ -70,12 +71,15 @@ export class Signs {
     return this.#sign(document).catch(() => undefined);
   }
 
-  /** Waits until the document's language is no longer loading. False if nothing shows that it is ready. */
-  async ready(document: vscode.TextDocument): Promise<boolean> {
+  /** Waits until the document's language is no longer loading, nor resting unless `orResting`. */
+  async ready(document: vscode.TextDocument, orResting: boolean): Promise<Readiness> {
     for (;;) {
       const sign = await this.sign(document);
-      if (sign !== "loading") {
-        return sign === "ready";
+      if (sign === "resting" && orResting) {
+        return "resting";
+      }
+      if (sign === "ready" || sign === undefined) {
+        return sign === "ready" ? "shown" : "assumed";
       }
       await pause(this.#clock, PAUSE_MS);
     }
@@ -128,7 +132,10 @@ export class Signs {
     );
     this.#work.set(id, work);
     const signs = new Set(work.map(({ sign }) => sign));
-    return signs.has("loading") ? "loading" : signs.size === 1 ? [...signs][0] : undefined;
+    if (signs.has("loading")) {
+      return "loading";
+    }
+    return signs.has(undefined) || signs.size === 0 ? undefined : signs.has("resting") ? "resting" : "ready";
   }
 
   /** What an extension that contributes the language says through the interface that is ours. */

@@ -102,7 +102,7 @@ export class WarmUp {
         const name = names.get(document.languageId)?.name ?? document.languageId;
         waiting.add(name);
         tell();
-        await languages.ready(document);
+        await languages.ready(document, false);
         waiting.delete(name);
         tell();
       }),

@@ -1,7 +1,10 @@
 import type { Clock } from "../clock.ts";
 
-/** What a language shows of itself: undefined where nothing does. */
-export type Sign = "loading" | "ready" | undefined;
+/**
+ * What a language shows of itself: undefined where nothing does. One that is resting is ready soon, unless it begins to work
+ * again before that.
+ */
+export type Sign = "loading" | "resting" | "ready" | undefined;
 
 /**
  * How long a server may have no work under way until it counts as ready. Between two phases of its start rust-analyzer was
@@ -56,7 +59,10 @@ export class Work {
   #mayHaveMissed: boolean;
   #restSince: number;
 
-  /** `began` is called when work begins that a server which was ready has to do again. */
+  /**
+   * `began` is called when a server that was ready, or about to be, has to work again: what it answered since it came to rest
+   * may be a part.
+   */
   constructor(client: ClientLike, manner: Manner, clock: Clock, began: () => void) {
     this.#client = client;
     this.#manner = manner;
@@ -90,8 +96,11 @@ export class Work {
     if (!this.#hasWorked && !this.#manner.beginsByItself) {
       return undefined;
     }
-    const rest = this.#hasWorked ? REST_MS : FIRST_WORK_MS;
-    return this.#clock.now() - this.#restSince >= rest ? "ready" : "loading";
+    const hasRested = this.#clock.now() - this.#restSince;
+    if (!this.#hasWorked) {
+      return hasRested >= FIRST_WORK_MS ? "ready" : "loading";
+    }
+    return hasRested >= REST_MS ? "ready" : "resting";
   }
 
   #listen(): boolean {
@@ -106,6 +115,9 @@ export class Work {
       }
     };
     this.#client.onDidChangeState(() => {
+      if (this.#hasWorked) {
+        this.#began();
+      }
       this.#underWay.clear();
       this.#hasWorked = false;
       this.#mayHaveMissed = false;
@@ -124,9 +136,9 @@ export class Work {
       this.#hasWorked = true;
       this.#restSince = this.#clock.now();
     } else if (!this.#underWay.has(token)) {
-      const wasReady = this.sign === "ready";
+      const sign = this.sign;
       this.#underWay.add(token);
-      if (wasReady) {
+      if (sign === "ready" || sign === "resting") {
         this.#began();
       }
     }

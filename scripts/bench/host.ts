@@ -88,7 +88,7 @@ const host: Host = {
     const facts = { lineCount: 1000, lineLength: 1000, language: "typescript" };
     return packOpen({ ...facts, hasReadinessProbe: true, ready: true, inTab: false });
   },
-  ready: async () => packReady(true),
+  ready: async () => packReady("shown"),
   mainDocuments: async () =>
     packMainDocuments([{ uri: "file:///main.ts", language: "typescript", hasReadinessProbe: true }]),
   async ask({ method }) {

@@ -93,7 +93,20 @@ test("clangd is listened to at all of its clients, by either of its interfaces",
     assert.equal(await signs.sign(CPP), "ready");
     clients[0].begin("b");
     assert.equal(await signs.sign(CPP), "loading");
+    clients[0].end("b");
+    assert.equal(await signs.sign(CPP), "resting");
   }
+});
+
+test("a server that rests is waited for only by those who need more of it", async () => {
+  const client = new FakeClient(true);
+  install("rust-lang.rust-analyzer", { client });
+  client.begin("a");
+  const both = Promise.all([signs.ready(RUST, true), signs.ready(RUST, false)]);
+  await clock.pass(100);
+  client.end("a");
+  await clock.pass(2_000);
+  assert.deepEqual(await both, ["resting", "shown"]);
 });
 
 test("an extension that is being started is waited for, so that all of its work is heard", async () => {
@@ -113,7 +126,7 @@ test("an extension that is being started is waited for, so that all of its work 
   client.begin("a");
   client.end("a");
   extension.isActive = true;
-  assert.equal(await signs.sign(RUST), "loading");
+  assert.equal(await signs.sign(RUST), "resting");
   await clock.pass(1_000);
   assert.equal(await signs.sign(RUST), "ready");
 });
@@ -157,11 +170,11 @@ test("any extension can say for a language that it declares whether it is ready"
   install("somebody.lua", exports, ["lua"]);
   const lua = documentOf("lua");
   assert.equal(await signs.sign(lua), "loading");
-  const waiting = signs.ready(lua);
+  const waiting = signs.ready(lua, false);
   await clock.pass(300);
   answer = Promise.resolve(true);
   await clock.pass(100);
-  assert.equal(await waiting, true);
+  assert.equal(await waiting, "shown");
   assert.equal(await signs.sign(documentOf("python")), undefined);
   assert.ok(asked.every((document) => document === lua));
   for (const nothing of [undefined, "yes", Promise.reject(new Error("no")), 1]) {

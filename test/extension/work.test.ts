@@ -51,7 +51,7 @@ test("a server is ready once its work has ended and none has begun for a while",
   client.end("a");
   assert.equal(await signs(work, 5_000), "loading 5000");
   client.end("b");
-  assert.equal(await signs(work, 2_000), "loading 750, ready 1250");
+  assert.equal(await signs(work, 2_000), "resting 750, ready 1250");
 });
 
 test("a server that has no work under way between two phases is not ready", async () => {
@@ -62,9 +62,9 @@ test("a server that has no work under way between two phases is not ready", asyn
     client.begin(pause);
     await clock.pass(500);
     client.end(pause);
-    assert.equal(await signs(work, pause), `loading ${pause}`);
+    assert.equal(await signs(work, pause), `resting ${pause}`);
   }
-  assert.equal(began, 0);
+  assert.equal(began, 3);
 });
 
 test("a server that was ready is loading again as soon as work begins, and that is told once", async () => {
@@ -79,6 +79,20 @@ test("a server that was ready is loading again as soon as work begins, and that 
   assert.deepEqual([work.sign, began], ["loading", 1]);
 });
 
+test("a server that works or ends while it rests was not about to be ready, and that is told", async () => {
+  const client = new FakeClient(false);
+  const work = listen(client);
+  client.become(true);
+  client.begin("a");
+  client.end("a");
+  assert.deepEqual([work.sign, began], ["resting", 0]);
+  client.begin("b");
+  assert.deepEqual([work.sign, began], ["loading", 1]);
+  client.end("b");
+  client.become(false);
+  assert.deepEqual([work.sign, began], [undefined, 2]);
+});
+
 test("work that takes nothing from the answers does not count", async () => {
   const client = new FakeClient(false);
   const work = listen(client);
@@ -86,7 +100,7 @@ test("work that takes nothing from the answers does not count", async () => {
   client.begin("a");
   client.end("a");
   client.begin("check");
-  assert.equal(await signs(work, 2_000), "loading 750, ready 1250");
+  assert.equal(await signs(work, 2_000), "resting 750, ready 1250");
   client.end("check");
   assert.equal(work.sign, "ready");
 });
@@ -112,7 +126,7 @@ test("work that began before anybody listened is waited for", async () => {
     client.end("short");
     assert.equal(await signs(work, 2_000), "loading 2000");
     client.end("before");
-    assert.equal(await signs(work, 2_000), "loading 750, ready 1250");
+    assert.equal(await signs(work, 2_000), "resting 750, ready 1250");
   }
 });
 
@@ -127,7 +141,7 @@ test("a client whose work cannot be known shows nothing until its server starts 
   client.become(true);
   client.begin("a");
   client.end("a");
-  assert.equal(await signs(work, 1_000), "loading 750, ready 250");
+  assert.equal(await signs(work, 1_000), "resting 750, ready 250");
 });
 
 test("a server that has ended shows nothing, and has to show all of it again when it has started anew", async () => {
@@ -141,7 +155,7 @@ test("a server that has ended shows nothing, and has to show all of it again whe
   assert.equal(await signs(work, 2_000), "loading 2000");
   client.begin("a");
   client.end("a");
-  assert.equal(await signs(work, 1_000), "loading 750, ready 250");
+  assert.equal(await signs(work, 1_000), "resting 750, ready 250");
 });
 
 test("all that the client shows it goes on showing, by the hands of its owner", () => {

@@ -88,7 +88,7 @@ const host: Host = {
     const facts = { lineCount: 1000, lineLength: 1000, language: "typescript" };
     return packOpen({ ...facts, hasReadinessProbe: true, ready: false, inTab: false });
   },
-  ready: async () => packReady(true),
+  ready: async () => packReady("shown"),
   mainDocuments: async () => packMainDocuments([{ uri: "file:///", language: "typescript", hasReadinessProbe: true }]),
   ask: ({ method }) => behave(PACK[shapeOf(method)]),
   sessionsEnded: async (ids) => {

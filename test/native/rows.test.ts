@@ -133,9 +133,10 @@ test("an open document is its number of lines, the length of one of them, its la
   assert.deepEqual([...packOpen({ ...OPEN, inTab: true }).cells], [1, 6, 7, ABSENT, 0, 0, 0, 1]);
 });
 
-test("a language that was seen to be ready is told from one that is only believed to be", () => {
-  assert.deepEqual([...packReady(true).cells], [0, 1]);
-  assert.deepEqual([...packReady(false).cells], [0, 0]);
+test("a language that was seen to be ready is told from one that is only believed to be, or soon will be", () => {
+  assert.deepEqual([...packReady("shown").cells], [0, 1]);
+  assert.deepEqual([...packReady("assumed").cells], [0, 0]);
+  assert.deepEqual([...packReady("resting").cells], [0, 2]);
 });
 
 test("the main documents are rows of a URI, a language and whether it hasReadinessProbe when it is ready", () => {

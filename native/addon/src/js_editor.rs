@@ -92,8 +92,8 @@ impl Editor for JsEditor {
         self.put(Question::Open, &request, rows::unpack_open).await
     }
 
-    async fn ready(&self, uri: &str) -> Result<Readiness, EditorError> {
-        self.put(Question::Ready, &about(uri), rows::unpack_ready).await
+    async fn ready(&self, uri: &str, or_resting: bool) -> Result<Readiness, EditorError> {
+        self.put(Question::Ready, &json!({ "uri": uri, "orResting": or_resting }), rows::unpack_ready).await
     }
 
     async fn main_documents(&self) -> Result<Vec<MainDocument>, EditorError> {

@@ -53,13 +53,15 @@ pub(crate) fn unpack_open(text: &str, cells: &[u32]) -> Result<OpenDocument, Mal
     })
 }
 
-/// Unpacks why a language counts as ready.
+/// Unpacks why a language is not waited for any longer.
 pub(crate) fn unpack_ready(text: &str, cells: &[u32]) -> Result<Readiness, Malformed> {
     let (_, rows) = split::<1>(text, cells)?;
-    let [[shown]] = rows else {
-        return Err(Malformed("not exactly one readiness"));
-    };
-    Ok(if flag(*shown)? { Readiness::Shown } else { Readiness::Assumed })
+    match rows {
+        [[0]] => Ok(Readiness::Assumed),
+        [[1]] => Ok(Readiness::Shown),
+        [[2]] => Ok(Readiness::Resting),
+        _ => Err(Malformed("not exactly one readiness")),
+    }
 }
 
 /// Unpacks the documents that stand for their languages.
@@ -455,9 +457,11 @@ mod tests {
     }
 
     #[test]
-    fn a_language_is_shown_or_assumed_to_be_ready() {
+    fn a_language_is_shown_or_assumed_to_be_ready_or_is_resting() {
         assert_eq!(unpack_ready("", &[0, 1]), Ok(Readiness::Shown));
         assert_eq!(unpack_ready("", &[0, 0]), Ok(Readiness::Assumed));
+        assert_eq!(unpack_ready("", &[0, 2]), Ok(Readiness::Resting));
+        assert_eq!(unpack_ready("", &[0, 3]), Err(Malformed("not exactly one readiness")));
         assert_eq!(unpack_ready("", &[0]), Err(Malformed("not exactly one readiness")));
     }
 

@@ -174,7 +174,7 @@ impl Editor for Scripted {
         Ok(OpenDocument { line_count: 2, line_length, language, ready, in_tab })
     }
 
-    async fn ready(&self, _: &str) -> Result<Readiness, EditorError> {
+    async fn ready(&self, _: &str, _: bool) -> Result<Readiness, EditorError> {
         let assumed = self.script(|script| script.assumed);
         if assumed {
             tokio::time::sleep(Duration::from_secs(1)).await;

@@ -162,7 +162,19 @@ impl<E: Editor> Gateway<E> {
             let completeness = if opened.ready {
                 Completeness::Confirmed
             } else {
-                self.await_ready(&document.editor_uri, progress).await?
+                progress.set_warming_up(true);
+                // Some servers take seconds for their first answer: while one rests, it is asked.
+                let early = match self.editor().ready(&document.editor_uri, true).await? {
+                    Readiness::Resting => Some((self.moment_for(opened), ask().await)),
+                    Readiness::Shown | Readiness::Assumed => None,
+                };
+                let completeness = self.await_ready(&document.editor_uri, progress).await?;
+                if let Some((moment, Ok(answers))) = early
+                    && moment.epochs.text == self.workspace().now().epochs.text
+                {
+                    return Ok(Believed { moment, answers, completeness });
+                }
+                completeness
             };
             let moment = self.moment_for(opened);
             return Ok(Believed { moment, answers: ask().await?, completeness });
@@ -207,11 +219,11 @@ impl<E: Editor> Gateway<E> {
     /// Waits until the language of the document is ready, or has had its time.
     async fn await_ready(&self, uri: &str, progress: &Progress) -> Result<Completeness, ToolError> {
         progress.set_warming_up(true);
-        let readiness = self.editor().ready(uri).await?;
+        let readiness = self.editor().ready(uri, false).await?;
         progress.set_warming_up(false);
         Ok(match readiness {
             Readiness::Shown => Completeness::Confirmed,
-            Readiness::Assumed => Completeness::Unconfirmed,
+            Readiness::Assumed | Readiness::Resting => Completeness::Unconfirmed,
         })
     }
 

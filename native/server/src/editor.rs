@@ -44,13 +44,15 @@ pub struct MainDocument {
     pub language: Language,
 }
 
-/// Why a language counts as ready (D28).
+/// Why a language is not waited for any longer (D28).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Readiness {
     /// Its extension has shown it.
     Shown,
     /// Nothing has shown it, but it has had its time.
     Assumed,
+    /// It has shown that it soon will be ready, unless it begins to work again before that; then the text counts as changed.
+    Resting,
 }
 
 /// Why the editor gave no answer. What it said is logged where it happened and goes no further: it may hold paths.
@@ -89,8 +91,8 @@ pub trait Editor: Send + Sync + 'static {
         position: Option<Position>,
     ) -> impl Future<Output = Result<OpenDocument, EditorError>> + Send;
 
-    /// Resolves once the language of the document at `uri` is ready.
-    fn ready(&self, uri: &str) -> impl Future<Output = Result<Readiness, EditorError>> + Send;
+    /// Resolves once the language of the document at `uri` is ready, or, with `or_resting`, is about to be.
+    fn ready(&self, uri: &str, or_resting: bool) -> impl Future<Output = Result<Readiness, EditorError>> + Send;
 
     /// A document of each language that questions about the whole workspace have to wait for, each opened as by `open`.
     fn main_documents(&self) -> impl Future<Output = Result<Vec<MainDocument>, EditorError>> + Send;

@@ -185,7 +185,7 @@ impl Editor for Spy {
         Ok(OpenDocument { line_count: 1, line_length: position.map(|_| 6), language, ready: true, in_tab: true })
     }
 
-    async fn ready(&self, _: &str) -> Result<Readiness, EditorError> {
+    async fn ready(&self, _: &str, _: bool) -> Result<Readiness, EditorError> {
         Ok(Readiness::Shown)
     }
 

@@ -124,7 +124,7 @@ async fn a_language_that_tells_when_it_is_ready_is_not_asked_before() {
     assert_eq!(bench.asked(), 0);
 
     bench.becomes(Readiness::Shown);
-    assert_eq!(bench.references().await, Ok((1, "Returned 1 reference.".to_owned())));
+    assert_eq!(bench.references().await, Ok(whole(1)));
     assert_eq!(bench.asked(), 1, "the call whose time was over and the one after it made one ask");
 }
 
@@ -135,7 +135,7 @@ async fn a_language_that_shows_that_it_is_ready_as_the_document_is_opened_is_not
     bench.publish([("a.ts", &[3][..])]);
     bench.editor.set(|answers| answers.ready_at_once = true);
 
-    assert_eq!(bench.references().await, Ok((1, "Returned 1 reference.".to_owned())));
+    assert_eq!(bench.references().await, Ok(whole(1)));
     assert_eq!(bench.diagnostics().await.expect("an answer")["diagnostics"][0]["range"]["start"]["line"], 3);
 
     // It has started anew since.
@@ -145,11 +145,54 @@ async fn a_language_that_shows_that_it_is_ready_as_the_document_is_opened_is_not
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_language_that_is_about_to_be_ready_is_asked_once_and_believed_once_it_is() {
+    let bench = cold();
+    bench.refer_to([1]);
+    bench.becomes(Readiness::Resting);
+
+    assert_eq!(bench.references().await, Err(ToolError::WarmingUp), "it may have to work again");
+    bench.becomes(Readiness::Shown);
+    assert_eq!(bench.references().await, Ok(whole(1)));
+    assert_eq!(bench.asked(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_language_answers_before_it_works_again_is_not_believed() {
+    let bench = cold();
+    bench.refer_to([1]);
+    bench.becomes(Readiness::Resting);
+    // It works while it is asked as it rests; then while it is asked as it is ready, after which all is asked once more.
+    for becomes in [Readiness::Shown, Readiness::Resting, Readiness::Shown] {
+        let working = Arc::clone(&bench);
+        let works: Meanwhile = Box::new(move |gateway| {
+            gateway.bump(Epoch::Text);
+            working.becomes(becomes);
+        });
+        bench.editor.set(|answers| answers.meanwhile.push_back(works));
+    }
+
+    assert_eq!(bench.references().await, Ok(whole(1)));
+    assert_eq!(bench.asked(), 4);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_language_that_fails_before_it_is_ready_is_asked_again_once_it_is() {
+    let bench = cold();
+    bench.becomes(Readiness::Resting);
+
+    assert_eq!(bench.references().await, Err(ToolError::WarmingUp));
+    bench.refer_to([1]);
+    bench.becomes(Readiness::Shown);
+    assert_eq!(bench.references().await, Ok(whole(1)));
+    assert_eq!(bench.asked(), 2);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_language_that_tells_is_waited_for_again_when_it_has_started_anew() {
     let bench = cold();
     bench.refer_to([1]);
     bench.becomes(Readiness::Shown);
-    assert_eq!(bench.references().await, Ok((1, "Returned 1 reference.".to_owned())));
+    assert_eq!(bench.references().await, Ok(whole(1)));
 
     bench.editor.set(|answers| answers.readiness.send_replace(None));
 
@@ -407,10 +450,10 @@ async fn an_answer_that_comes_when_the_time_is_over_serves_the_next_call() {
     permits.add_permits(1);
     sleep(Duration::from_secs(1)).await;
 
-    assert_eq!(bench.references().await, Ok((1, "Returned 1 reference.".to_owned())));
+    assert_eq!(bench.references().await, Ok(whole(1)));
     assert_eq!(bench.asked(), 1);
     permits.add_permits(1);
-    assert_eq!(bench.references().await, Ok((1, "Returned 1 reference.".to_owned())));
+    assert_eq!(bench.references().await, Ok(whole(1)));
     assert_eq!(bench.asked(), 2, "only one call has the late answer");
 }
 
@@ -429,7 +472,7 @@ async fn an_answer_that_came_late_is_not_given_after_a_change() {
         bench.gateway.bump(epoch);
         permits.add_permits(1);
 
-        assert_eq!(bench.references().await, Ok((1, "Returned 1 reference.".to_owned())));
+        assert_eq!(bench.references().await, Ok(whole(1)));
         assert_eq!(bench.asked(), 2, "{epoch:?}");
     }
 }
@@ -443,7 +486,7 @@ async fn diagnostics_that_are_published_while_a_language_starts_do_not_part_a_ca
     bench.gateway.bump(Epoch::Diagnostics);
     bench.becomes(Readiness::Shown);
 
-    assert_eq!(bench.references().await, Ok((1, "Returned 1 reference.".to_owned())));
+    assert_eq!(bench.references().await, Ok(whole(1)));
     assert_eq!(bench.asked(), 1);
 }
 

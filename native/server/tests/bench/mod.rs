@@ -122,9 +122,10 @@ impl Editor for StandIn {
         Ok(OpenDocument { line_count: 2, line_length, language, ready, in_tab })
     }
 
-    async fn ready(&self, _: &str) -> Result<Readiness, EditorError> {
+    async fn ready(&self, _: &str, or_resting: bool) -> Result<Readiness, EditorError> {
         let mut readiness = self.set(|answers| answers.readiness.subscribe());
-        let readiness = *readiness.wait_for(Option::is_some).await.expect("never closed");
+        let is_enough = |readiness: &_| or_resting || *readiness != Readiness::Resting;
+        let readiness = *readiness.wait_for(|known| known.as_ref().is_some_and(is_enough)).await.expect("never closed");
         readiness.ok_or(EditorError::Failed)
     }
 
