@@ -10,7 +10,7 @@ import { RxjsWorkspace } from "../../harness/languages/rxjs-workspace.ts";
 import { LargeWorkspace } from "./large-workspace.ts";
 import { hoversInside, workspaceSymbolsInside } from "./own-commands.ts";
 
-const WINDOWS = windowsOpened(2);
+const WINDOWS = windowsOpened(1);
 const MAX_RETRIES = 60;
 
 /** One question, and its complete answer. */
@@ -43,7 +43,7 @@ describe("scenario 1: the first calls in a new window", () => {
 
   after(() => editor?.stop());
 
-  test(`on rxjs, in ${WINDOWS} windows`, async (context) => {
+  test(`on rxjs, in ${WINDOWS} new window(s)`, async (context) => {
     const rxjs = await RxjsWorkspace.create();
     const server = await LanguageServer.start(rxjs.folder);
     try {
@@ -64,7 +64,7 @@ describe("scenario 1: the first calls in a new window", () => {
     }
   });
 
-  test(`on a project of 3,000 files, in ${WINDOWS} windows`, async (context) => {
+  test(`on a project of 3,000 files, in ${WINDOWS} new window(s)`, async (context) => {
     const large = new LargeWorkspace();
     try {
       await inNewWindows(context, large.folder, large.harbour, large.harbours.length, [

@@ -93,17 +93,6 @@ describe(`${WINDOWS} windows on one machine`, () => {
     }
   });
 
-  test("through a reload of each, each keeps its port and its sessions, and answers for its own project", async () => {
-    for (const project of open) {
-      await reload(project);
-      await goesOn(project);
-    }
-    for (const project of open) {
-      await answersForItself(project);
-      await saysItsPort(project);
-    }
-  });
-
   test("closed, and opened again all at once, each has its port and its token again, and its sessions go on", async () => {
     await Promise.all(open.map(({ window }) => window.close()));
     await Promise.all(open.map(nobodyListens));
@@ -123,7 +112,7 @@ describe(`${WINDOWS} windows on one machine`, () => {
     }
   });
 
-  test("the port of a closed window is left alone by those that are loaded again and by a new one, and is its own again", async () => {
+  test("those that are loaded again keep their ports and sessions; that of a closed window they and a new one leave alone, and it is its own again", async () => {
     // The one whose port all others wished for.
     const [closed, ...others] = open.toSorted((one, other) => portOf(one) - portOf(other));
     assert.ok(closed !== undefined);
@@ -132,6 +121,8 @@ describe(`${WINDOWS} windows on one machine`, () => {
     for (const project of others) {
       await reload(project);
       await goesOn(project);
+      await answersForItself(project);
+      await saysItsPort(project);
     }
     const another = createProject(WINDOWS);
     try {
@@ -165,7 +156,6 @@ describe(`${WINDOWS} windows on one machine`, () => {
     for (const [window, { url }] of [
       [first.window, first.configuration],
       [twin, configuration],
-      [first.window, first.configuration],
     ] as const) {
       await window.page.bringToFront();
       await window.page.reload();

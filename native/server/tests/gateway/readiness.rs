@@ -1,14 +1,9 @@
 //! Answers of languages that are not ready, and answers that come late (D27 to D29), with a stand-in for the editor.
 
-#![expect(clippy::expect_used, reason = "a test that cannot go on fails")]
-
-#[expect(dead_code, reason = "other tests need more of it")]
-mod bench;
-
 use std::sync::Arc;
 use std::time::Duration;
 
-use bench::{
+use crate::bench::{
     Bench, DEFINITION, DOCUMENT_DIAGNOSTICS, HOVER, Meanwhile, REFERENCES, WORKSPACE_DIAGNOSTICS, WORKSPACE_SYMBOLS,
     settings,
 };
@@ -73,7 +68,7 @@ fn hovers(text: &str) -> RawHovers {
 
 impl Bench {
     /// How many references are found, and what the summary says.
-    async fn references(&self) -> Result<(usize, String), ToolError> {
+    async fn found_references(&self) -> Result<(usize, String), ToolError> {
         let position = json!({ "line": 0, "character": 0 });
         let arguments = json!({ "uri": self.uri("a.ts"), "position": position, "includeDeclaration": true });
         let page = self.call(REFERENCES, arguments).await?;
@@ -120,11 +115,11 @@ async fn a_language_that_tells_when_it_is_ready_is_not_asked_before() {
     let bench = cold();
     bench.refer_to([1]);
 
-    assert_eq!(bench.references().await, Err(ToolError::WarmingUp));
+    assert_eq!(bench.found_references().await, Err(ToolError::WarmingUp));
     assert_eq!(bench.asked(), 0);
 
     bench.becomes(Readiness::Shown);
-    assert_eq!(bench.references().await, Ok(whole(1)));
+    assert_eq!(bench.found_references().await, Ok(whole(1)));
     assert_eq!(bench.asked(), 1, "the call whose time was over and the one after it made one ask");
 }
 
@@ -135,12 +130,12 @@ async fn a_language_that_shows_that_it_is_ready_as_the_document_is_opened_is_not
     bench.publish([("a.ts", &[3][..])]);
     bench.editor.set(|answers| answers.ready_at_once = true);
 
-    assert_eq!(bench.references().await, Ok(whole(1)));
+    assert_eq!(bench.found_references().await, Ok(whole(1)));
     assert_eq!(bench.diagnostics().await.expect("an answer")["diagnostics"][0]["range"]["start"]["line"], 3);
 
     // It has started anew since.
     bench.editor.set(|answers| answers.ready_at_once = false);
-    assert_eq!(bench.references().await, Err(ToolError::WarmingUp));
+    assert_eq!(bench.found_references().await, Err(ToolError::WarmingUp));
     assert_eq!(bench.diagnostics().await, Err(ToolError::WarmingUp));
 }
 
@@ -150,9 +145,9 @@ async fn a_language_that_is_about_to_be_ready_is_asked_once_and_believed_once_it
     bench.refer_to([1]);
     bench.becomes(Readiness::Resting);
 
-    assert_eq!(bench.references().await, Err(ToolError::WarmingUp), "it may have to work again");
+    assert_eq!(bench.found_references().await, Err(ToolError::WarmingUp), "it may have to work again");
     bench.becomes(Readiness::Shown);
-    assert_eq!(bench.references().await, Ok(whole(1)));
+    assert_eq!(bench.found_references().await, Ok(whole(1)));
     assert_eq!(bench.asked(), 1);
 }
 
@@ -171,7 +166,7 @@ async fn what_a_language_answers_before_it_works_again_is_not_believed() {
         bench.editor.set(|answers| answers.meanwhile.push_back(works));
     }
 
-    assert_eq!(bench.references().await, Ok(whole(1)));
+    assert_eq!(bench.found_references().await, Ok(whole(1)));
     assert_eq!(bench.asked(), 4);
 }
 
@@ -180,10 +175,10 @@ async fn a_language_that_fails_before_it_is_ready_is_asked_again_once_it_is() {
     let bench = cold();
     bench.becomes(Readiness::Resting);
 
-    assert_eq!(bench.references().await, Err(ToolError::WarmingUp));
+    assert_eq!(bench.found_references().await, Err(ToolError::WarmingUp));
     bench.refer_to([1]);
     bench.becomes(Readiness::Shown);
-    assert_eq!(bench.references().await, Ok(whole(1)));
+    assert_eq!(bench.found_references().await, Ok(whole(1)));
     assert_eq!(bench.asked(), 2);
 }
 
@@ -192,11 +187,11 @@ async fn a_language_that_tells_is_waited_for_again_when_it_has_started_anew() {
     let bench = cold();
     bench.refer_to([1]);
     bench.becomes(Readiness::Shown);
-    assert_eq!(bench.references().await, Ok(whole(1)));
+    assert_eq!(bench.found_references().await, Ok(whole(1)));
 
     bench.editor.set(|answers| answers.readiness.send_replace(None));
 
-    assert_eq!(bench.references().await, Err(ToolError::WarmingUp));
+    assert_eq!(bench.found_references().await, Err(ToolError::WarmingUp));
 }
 
 #[tokio::test(start_paused = true)]
@@ -206,11 +201,11 @@ async fn an_empty_answer_is_not_believed_before_the_language_has_had_its_time_an
     let begun = Instant::now();
 
     while begun.elapsed() < Duration::from_secs(58) {
-        assert_eq!(bench.references().await, Err(ToolError::WarmingUp), "after {:?}", begun.elapsed());
+        assert_eq!(bench.found_references().await, Err(ToolError::WarmingUp), "after {:?}", begun.elapsed());
     }
 
     seconds(3).await;
-    assert_eq!(bench.references().await, Ok(marked(0)));
+    assert_eq!(bench.found_references().await, Ok(marked(0)));
 }
 
 #[tokio::test(start_paused = true)]
@@ -220,7 +215,7 @@ async fn an_answer_without_a_sign_is_given_at_once_and_says_so() {
 
     for _ in 0..100 {
         let begun = Instant::now();
-        assert_eq!(bench.references().await, Ok(marked(28)));
+        assert_eq!(bench.found_references().await, Ok(marked(28)));
         assert_eq!(begun.elapsed(), Duration::ZERO);
         sleep(Duration::from_millis(100)).await;
     }
@@ -233,16 +228,16 @@ async fn an_answer_that_stays_the_same_is_whole_only_after_the_longest_pause_kno
         let bench = silent(language);
         bench.refer_to(0..28);
         if before > 0 {
-            assert_eq!(bench.references().await, Ok(marked(28)), "{language}");
+            assert_eq!(bench.found_references().await, Ok(marked(28)), "{language}");
             seconds(before).await;
-            assert_eq!(bench.references().await, Ok(marked(28)), "{language} after {before} s");
+            assert_eq!(bench.found_references().await, Ok(marked(28)), "{language} after {before} s");
             seconds(after).await;
         }
 
-        assert_eq!(bench.references().await, Ok(whole(28)), "{language}");
+        assert_eq!(bench.found_references().await, Ok(whole(28)), "{language}");
         bench.refer_to([]);
         bench.gateway.bump(Epoch::Text);
-        assert_eq!(bench.references().await, Ok(whole(0)), "{language} is believed from now on");
+        assert_eq!(bench.found_references().await, Ok(whole(0)), "{language} is believed from now on");
     }
 }
 
@@ -252,7 +247,7 @@ async fn no_answer_shows_that_a_language_is_ready_whose_pauses_grow_with_the_pro
         let bench = silent(language);
         bench.refer_to(0..28);
         for _ in 0..10 {
-            assert_eq!(bench.references().await, Ok(marked(28)), "{language}");
+            assert_eq!(bench.found_references().await, Ok(marked(28)), "{language}");
             seconds(60).await;
         }
     }
@@ -263,13 +258,13 @@ async fn an_answer_that_has_become_another_has_to_stay_for_as_long_again() {
     let bench = cold_and_silent();
     bench.finds_in_turn(&[18, 18, 93]);
 
-    assert_eq!(bench.references().await, Ok(marked(18)));
+    assert_eq!(bench.found_references().await, Ok(marked(18)));
     seconds(50).await;
-    assert_eq!(bench.references().await, Ok(marked(93)));
+    assert_eq!(bench.found_references().await, Ok(marked(93)));
     seconds(50).await;
-    assert_eq!(bench.references().await, Ok(marked(93)));
+    assert_eq!(bench.found_references().await, Ok(marked(93)));
     seconds(10).await;
-    assert_eq!(bench.references().await, Ok(whole(93)));
+    assert_eq!(bench.found_references().await, Ok(whole(93)));
 }
 
 #[tokio::test(start_paused = true)]
@@ -277,11 +272,11 @@ async fn a_language_that_has_found_something_may_find_nothing_elsewhere_and_says
     let bench = cold_and_silent();
     bench.editor.set(|answers| answers.hover = Some(hovers("a text")));
     bench.refer_to([]);
-    assert_eq!(bench.references().await, Err(ToolError::WarmingUp));
+    assert_eq!(bench.found_references().await, Err(ToolError::WarmingUp));
 
     assert!(bench.hover(0).await.is_ok());
 
-    assert_eq!(bench.references().await, Ok(marked(0)));
+    assert_eq!(bench.found_references().await, Ok(marked(0)));
 }
 
 #[tokio::test(start_paused = true)]
@@ -297,7 +292,7 @@ async fn a_cursor_stays_good_when_its_set_turns_out_to_be_whole() {
     };
     let first = page(&Value::Null).await;
     seconds(60).await;
-    assert_eq!(bench.references().await, Ok(whole(28)));
+    assert_eq!(bench.found_references().await, Ok(whole(28)));
 
     assert_eq!(page(&first["nextCursor"]).await["summary"], "Returned 8 references.");
 }
@@ -306,51 +301,51 @@ async fn a_cursor_stays_good_when_its_set_turns_out_to_be_whole() {
 async fn a_language_that_no_longer_finds_what_it_found_in_the_same_files_is_loading_again() {
     let bench = cold_and_silent();
     bench.refer_to(0..28);
-    assert_eq!(bench.references().await, Ok(marked(28)));
+    assert_eq!(bench.found_references().await, Ok(marked(28)));
     bench.refer_to([]);
-    assert_eq!(bench.references().await, Err(ToolError::WarmingUp), "before it was ready");
+    assert_eq!(bench.found_references().await, Err(ToolError::WarmingUp), "before it was ready");
 
     let bench = cold_and_silent();
     bench.refer_to(0..28);
-    assert_eq!(bench.references().await, Ok(marked(28)));
+    assert_eq!(bench.found_references().await, Ok(marked(28)));
     seconds(60).await;
-    assert_eq!(bench.references().await, Ok(whole(28)));
+    assert_eq!(bench.found_references().await, Ok(whole(28)));
 
     bench.refer_to([]);
-    assert_eq!(bench.references().await, Err(ToolError::WarmingUp), "after");
+    assert_eq!(bench.found_references().await, Err(ToolError::WarmingUp), "after");
     bench.refer_to(0..20);
     seconds(1).await;
-    assert_eq!(bench.references().await, Ok(marked(20)));
+    assert_eq!(bench.found_references().await, Ok(marked(20)));
 }
 
 #[tokio::test(start_paused = true)]
 async fn what_no_longer_is_in_files_that_have_changed_has_gone() {
     let bench = cold_and_silent();
     bench.refer_to(0..28);
-    assert_eq!(bench.references().await, Ok(marked(28)));
+    assert_eq!(bench.found_references().await, Ok(marked(28)));
 
     bench.refer_to([]);
     bench.gateway.bump(Epoch::Text);
-    assert_eq!(bench.references().await, Ok(marked(0)));
+    assert_eq!(bench.found_references().await, Ok(marked(0)));
 }
 
 #[tokio::test(start_paused = true)]
 async fn what_answers_have_shown_of_a_language_is_void_once_it_gives_signs() {
     let bench = cold_and_silent();
     bench.refer_to(0..28);
-    assert_eq!(bench.references().await, Ok(marked(28)));
+    assert_eq!(bench.found_references().await, Ok(marked(28)));
     seconds(60).await;
-    assert_eq!(bench.references().await, Ok(whole(28)));
+    assert_eq!(bench.found_references().await, Ok(whole(28)));
 
     bench.editor.set(|answers| answers.silent = false);
-    assert_eq!(bench.references().await, Err(ToolError::WarmingUp), "it tells that it is loading");
+    assert_eq!(bench.found_references().await, Err(ToolError::WarmingUp), "it tells that it is loading");
 
     // Its server has ended, and with it the sign.
     bench.editor.set(|answers| answers.silent = true);
     bench.becomes(Readiness::Assumed);
     seconds(10).await;
     bench.gateway.bump(Epoch::Text);
-    assert_eq!(bench.references().await, Ok(marked(28)));
+    assert_eq!(bench.found_references().await, Ok(marked(28)));
 }
 
 #[tokio::test(start_paused = true)]
@@ -359,7 +354,7 @@ async fn a_language_that_tells_and_never_becomes_ready_is_warming_up_however_lon
     bench.refer_to([1]);
     let begun = Instant::now();
     while begun.elapsed() < Duration::from_secs(200) {
-        assert_eq!(bench.references().await, Err(ToolError::WarmingUp), "after {:?}", begun.elapsed());
+        assert_eq!(bench.found_references().await, Err(ToolError::WarmingUp), "after {:?}", begun.elapsed());
     }
     assert_eq!(bench.asked(), 0);
 }
@@ -446,14 +441,14 @@ async fn an_answer_that_comes_when_the_time_is_over_serves_the_next_call() {
     let permits = Arc::new(Semaphore::new(0));
     bench.editor.set(|answers| answers.permits = Some(Arc::clone(&permits)));
 
-    assert_eq!(bench.references().await, Err(TIMEOUT));
+    assert_eq!(bench.found_references().await, Err(TIMEOUT));
     permits.add_permits(1);
     sleep(Duration::from_secs(1)).await;
 
-    assert_eq!(bench.references().await, Ok(whole(1)));
+    assert_eq!(bench.found_references().await, Ok(whole(1)));
     assert_eq!(bench.asked(), 1);
     permits.add_permits(1);
-    assert_eq!(bench.references().await, Ok(whole(1)));
+    assert_eq!(bench.found_references().await, Ok(whole(1)));
     assert_eq!(bench.asked(), 2, "only one call has the late answer");
 }
 
@@ -465,14 +460,14 @@ async fn an_answer_that_came_late_is_not_given_after_a_change() {
         bench.refer_to([1]);
         let permits = Arc::new(Semaphore::new(0));
         bench.editor.set(|answers| answers.permits = Some(Arc::clone(&permits)));
-        assert_eq!(bench.references().await, Err(TIMEOUT));
+        assert_eq!(bench.found_references().await, Err(TIMEOUT));
         permits.add_permits(1);
         sleep(Duration::from_secs(1)).await;
 
         bench.gateway.bump(epoch);
         permits.add_permits(1);
 
-        assert_eq!(bench.references().await, Ok(whole(1)));
+        assert_eq!(bench.found_references().await, Ok(whole(1)));
         assert_eq!(bench.asked(), 2, "{epoch:?}");
     }
 }
@@ -481,12 +476,12 @@ async fn an_answer_that_came_late_is_not_given_after_a_change() {
 async fn diagnostics_that_are_published_while_a_language_starts_do_not_part_a_call_from_its_ask() {
     let bench = cold();
     bench.refer_to([1]);
-    assert_eq!(bench.references().await, Err(ToolError::WarmingUp));
+    assert_eq!(bench.found_references().await, Err(ToolError::WarmingUp));
 
     bench.gateway.bump(Epoch::Diagnostics);
     bench.becomes(Readiness::Shown);
 
-    assert_eq!(bench.references().await, Ok(whole(1)));
+    assert_eq!(bench.found_references().await, Ok(whole(1)));
     assert_eq!(bench.asked(), 1);
 }
 
@@ -499,7 +494,7 @@ async fn a_root_that_is_removed_while_a_language_starts_takes_its_answer_with_it
 
     let waiting = tokio::spawn({
         let bench = Arc::clone(&bench);
-        async move { bench.references().await }
+        async move { bench.found_references().await }
     });
     // The document is open, so it has been admitted.
     while bench.editor.set(|answers| answers.opened.is_empty()) {

@@ -2,9 +2,6 @@
 //!
 //! What is tried is made up from the seed of the property tests, so a failure comes again, and as often as they try. Real
 //! folders and links are used, because what is attacked is how paths are resolved.
-#![cfg(unix)]
-#![expect(clippy::expect_used, reason = "a test that cannot go on fails")]
-
 use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::symlink;

@@ -1,14 +1,10 @@
 //! The way of one call through the gateway, with a stand-in for the editor and a real disk.
 
-#![expect(clippy::expect_used, reason = "a test that cannot go on fails")]
-
-mod bench;
-
 use std::fs;
 use std::sync::Arc;
 use std::time::Duration;
 
-use bench::{
+use crate::bench::{
     Bench, DEFINITION, DOCUMENT_DIAGNOSTICS, DOCUMENT_SYMBOLS, HOVER, Meanwhile, REFERENCES, StandIn,
     WORKSPACE_DIAGNOSTICS, WORKSPACE_SYMBOLS, function, on_line, settings, uri_of,
 };

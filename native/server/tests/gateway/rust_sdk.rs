@@ -1,14 +1,9 @@
 //! A session of the Rust SDK of MCP, from the handshake to the end, over a real socket.
 
-#![expect(clippy::expect_used, clippy::panic, reason = "a test that meets the unexpected has failed")]
-
-#[expect(dead_code, reason = "other tests need more of it")]
-mod bench;
-
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use bench::{Bench, function, on_line, settings, uri_of};
+use crate::bench::{Bench, function, on_line, settings, uri_of};
 use gateway_core::epochs::Epoch;
 use gateway_core::hover::{RawHoverFragment, RawHovers};
 use gateway_core::location::{RawTarget, RawTargets};

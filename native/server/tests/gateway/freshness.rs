@@ -1,16 +1,10 @@
 //! What is written under the roots, and what language servers know of it when they are asked.
 
-#![cfg(target_os = "linux")]
-#![expect(clippy::expect_used, reason = "a test that cannot go on fails")]
-
-#[expect(dead_code, reason = "other tests need more of it")]
-mod bench;
-
 use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use bench::{Bench, DOCUMENT_DIAGNOSTICS, REFERENCES, settings};
+use crate::bench::{Bench, DOCUMENT_DIAGNOSTICS, REFERENCES, settings};
 use gateway_core::epochs::Epoch;
 use gateway_core::error::ToolError;
 use gateway_server::gateway::Settings;
@@ -20,7 +14,7 @@ use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
 
 impl Bench {
-    fn new() -> Self {
+    fn watched() -> Self {
         let bench = Self::of(Sessions::new(&[0; 32], "workspace", &[], Box::new(|_| {})));
         bench.refer_to([1, 2]);
         bench.ignore(&[]);
@@ -61,7 +55,7 @@ impl Bench {
 
     /// Files that are there, and known to be.
     async fn with(names: &[&str]) -> Self {
-        let bench = Self::new();
+        let bench = Self::watched();
         for name in names {
             bench.write(name, "");
         }
