@@ -32,8 +32,9 @@ const ROOMS = {
 
 /** The folders from which nothing in a folder imports. */
 const APART = {
-  extension: ["harness", "scripts", "test"],
-  harness: ["scripts", "test"],
+  extension: ["harness", "replay", "scripts", "test"],
+  harness: ["replay", "scripts", "test"],
+  replay: ["scripts", "test"],
   scripts: ["test"],
   test: ["scripts"],
 };
@@ -164,7 +165,7 @@ function sourceViolations(): string[] {
 
 function sources(): string[] {
   const files: string[] = [];
-  for (const folder of ["extension", "harness", "native", "scripts", "test", "view"]) {
+  for (const folder of ["extension", "harness", "native", "replay", "scripts", "test", "view"]) {
     for (const entry of readdirSync(join(root, folder), { recursive: true, withFileTypes: true })) {
       const file = relative(root, join(entry.parentPath, entry.name)).replaceAll("\\", "/");
       if (entry.isFile() && !/(^|\/)(node_modules|target|workspace)\//.test(file)) {

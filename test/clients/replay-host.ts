@@ -7,7 +7,7 @@ import { createInterface, type Interface } from "node:readline";
 import type { TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
 
-const REPLAY = fileURLToPath(new URL("../../scripts/replay.ts", import.meta.url));
+const REPLAY = fileURLToPath(new URL("../../replay/main.ts", import.meta.url));
 
 /** A real folder that is gone when the test ends. Its path is free of links, so that it is its own real path. */
 export async function temporaryFolder(t: TestContext): Promise<string> {

@@ -11,7 +11,7 @@ import { temporaryFolder } from "./addon-process.ts";
 import { Client, inTime, type Outcome } from "./client.ts";
 
 const REPOSITORY = fileURLToPath(new URL("../..", import.meta.url));
-const REPLAY = join(REPOSITORY, "scripts", "replay.ts");
+const REPLAY = join(REPOSITORY, "replay", "main.ts");
 
 interface Ended {
   readonly code: number | null;
