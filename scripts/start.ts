@@ -5,13 +5,7 @@ import { join, relative } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
 import { packVsix } from "../harness/build/vsix.ts";
-import {
-  type DefinitionPayload,
-  GatewayClient,
-  type Location,
-  type Page,
-  ToolFailure,
-} from "../harness/clients/gateway-client.ts";
+import { GatewayClient, type Location, ToolFailure } from "../harness/clients/gateway-client.ts";
 import { DesktopVsCode } from "../harness/editor/desktop-vscode.ts";
 import { type HandoverFiles, packHandover, runInside, takeConfiguration } from "../harness/editor/handover.ts";
 import { RealVsCode, stopOnSignals } from "../harness/editor/real-vscode.ts";
@@ -25,7 +19,7 @@ const EXAMPLE = join(root, "harness", "workspace");
 const TRIES = 5;
 /** An extension that has not reported on a file in a tab after this long has nothing to report: some keep silent then. */
 const REPORTED = 10_000;
-/** Of a long list the first and last few are printed, of a long text twice as many lines of its beginning. */
+/** Of a long list or text the first and last few lines are printed. */
 const SHOWN = 3;
 /** What every language with an extension of its own has. Of the other tools a language may lack some. */
 const NEEDED: ReadonlySet<string> = new Set(["vscode.lsp.definition", "vscode.lsp.references"]);
@@ -83,35 +77,30 @@ interface Told {
   readonly lines: string[];
 }
 
+/** A tool as `tools/list` tells of it. */
+type Tool = Awaited<ReturnType<GatewayClient["tools"]>>[number];
+
 interface Question {
+  /** What it is about, for the person who reads the answer. */
   readonly about: string;
-  /** Done once, before the tool is asked. */
-  readonly prepare?: () => Promise<void>;
-  readonly ask: () => Promise<Told>;
+  /** The file that it is about; none if it is about all. */
+  readonly uri?: string;
+  readonly input: Readonly<Record<string, unknown>>;
 }
 
-interface HoverPayload {
-  readonly contents: readonly { readonly value: string }[];
-  readonly summary?: string;
-}
-
-interface SymbolsPayload {
-  readonly symbols: readonly { readonly name: string; readonly range: Location["range"] }[];
-  readonly summary?: string;
-}
-
-interface Diagnostic {
-  readonly range: Location["range"];
+/** An item of a payload, of whatever tool. What it has of these says how it is shown. */
+interface Item {
+  readonly uri?: string;
+  readonly range?: Location["range"];
+  readonly location?: { readonly uri: string; readonly range?: Location["range"] };
+  readonly name?: string;
+  readonly message?: string;
   readonly source?: string;
   readonly code?: string;
-  readonly message: string;
-}
-
-/** The payload for one file, and an item of the one for all. */
-interface Diagnosed {
-  readonly uri: string;
-  readonly diagnostics: readonly Diagnostic[];
-  readonly summary?: string;
+  /** A text. */
+  readonly value?: string;
+  /** What is wrong in a file. */
+  readonly diagnostics?: readonly Item[];
 }
 
 /** Who is asked, and about what. */
@@ -125,103 +114,85 @@ interface Tour {
 }
 
 /** Calls every tool, prints what each answered, and resolves to how many gave no answer. */
-async function askEverything({ client, window, folder, subject, mistakes }: Tour): Promise<number> {
-  const { name, declaration, use } = subject;
-  const at = (place: Subject["use"]): string =>
-    `${name} in ${relative(folder, place.file)}:${place.position.line + 1}:${place.position.character + 1}`;
-  const shown = ({ uri, range }: Location): string =>
-    `${relative(folder, fileURLToPath(uri))}:${range.start.line + 1}:${range.start.character + 1}`;
-  const wrongIn = ({ uri, diagnostics }: Diagnosed): string[] =>
-    diagnostics.map((diagnostic) => `${shown({ uri, range: diagnostic.range })}  ${wrong(diagnostic)}`);
-  const paged = async (tool: string, input: Record<string, unknown>): Promise<Page<object>[]> => {
-    const pages: Page<object>[] = [];
-    for await (const page of client.pages<object>(tool, input)) {
-      pages.push(page);
-    }
-    return pages;
-  };
-  const sizes = (pages: readonly Page<object>[]): string =>
-    `${pages.reduce((sum, { items }) => sum + items.length, 0)} items on ${pages.length} page${pages.length === 1 ? "" : "s"}`;
-
-  const questions: Record<string, Question> = {
-    "vscode.lsp.definition": {
-      about: at(use),
-      ask: async () => {
-        const { locations, summary }: DefinitionPayload = await client.definition(use.uri, use.position);
-        return { found: locations.length > 0, lines: [summary ?? "", ...excerpt(locations.map(shown))] };
-      },
-    },
-    "vscode.lsp.references": {
-      about: at(declaration),
-      ask: async () => {
-        const { uri, position } = declaration;
-        const pages = await paged("vscode.lsp.references", { uri, position, includeDeclaration: true, pageSize: 50 });
-        const items = pages.flatMap((page) => page.items) as Location[];
-        return { found: items.length > 0, lines: [sizes(pages), ...excerpt(items.map(shown))] };
-      },
-    },
-    "vscode.lsp.hover": {
-      about: at(use),
-      ask: async () => {
-        const { uri, position } = use;
-        const { contents, summary }: HoverPayload = await client.call("vscode.lsp.hover", { uri, position });
-        const lines = contents.flatMap(({ value }) => value.trim().split("\n"));
-        return { found: contents.length > 0, lines: [summary ?? "", ...beginning(lines)] };
-      },
-    },
-    "vscode.lsp.documentSymbols": {
-      about: relative(folder, declaration.file),
-      ask: async () => {
-        const { uri } = declaration;
-        const { symbols, summary }: SymbolsPayload = await client.call("vscode.lsp.documentSymbols", { uri });
-        const lines = symbols.map((symbol) => `${symbol.name}  ${shown({ uri, range: symbol.range })}`);
-        return { found: symbols.length > 0, lines: [summary ?? "", ...excerpt(lines)] };
-      },
-    },
-    "vscode.lsp.workspaceSymbols": {
-      about: name,
-      ask: async () => {
-        const pages = await paged("vscode.lsp.workspaceSymbols", { query: name });
-        const items = pages.flatMap((page) => page.items) as { name: string; location: Location }[];
-        const lines = items.map((symbol) => `${symbol.name}  ${shown(symbol.location)}`);
-        return { found: items.length > 0, lines: [sizes(pages), ...excerpt(lines)] };
-      },
-    },
-    "vscode.lsp.diagnostics.document": {
-      about: relative(folder, mistakes),
-      // Some extensions look only at files that are in a tab.
-      prepare: () => showInTab(window, pathToFileURL(mistakes).href),
-      ask: async () => {
-        const uri = pathToFileURL(mistakes).href;
-        const payload: Diagnosed = await client.call("vscode.lsp.diagnostics.document", { uri });
-        return { found: true, lines: [payload.summary ?? "", ...excerpt(wrongIn(payload))] };
-      },
-    },
-    "vscode.lsp.diagnostics.workspace": {
-      about: "the whole workspace",
-      ask: async () => {
-        const pages = await paged("vscode.lsp.diagnostics.workspace", {});
-        const items = pages.flatMap((page) => page.items) as Diagnosed[];
-        return { found: true, lines: [sizes(pages), ...excerpt(items.flatMap(wrongIn))] };
-      },
-    },
-  };
-
+async function askEverything(tour: Tour): Promise<number> {
   let unanswered = 0;
-  for (const tool of await client.toolNames()) {
-    const question = questions[tool];
-    if (question === undefined) {
-      throw new Failure(`The catalog has a tool that this script does not know: add ${tool} to scripts/start.ts.`);
-    }
-    print("", `${tool}  (${question.about})`);
-    const { lines, failed } = await step(`Asking ${tool}`, async () => {
-      await question.prepare?.();
-      return outcome(question.ask, NEEDED.has(tool));
+  for (const tool of await tour.client.tools()) {
+    const question = questionFor(tool, tour);
+    print("", `${tool.name}  (${question.about})`);
+    const { lines, failed } = await step(`Asking ${tool.name}`, async () => {
+      if (reportsDiagnostics(tool) && question.uri !== undefined) {
+        // Some extensions look only at files that are in a tab.
+        await showInTab(tour.window, question.uri);
+      }
+      return outcome(() => ask(tool, question, tour), NEEDED.has(tool.name));
     });
     print(...lines.map((line) => `  ${line}`));
     unanswered += failed ? 1 : 0;
   }
   return unanswered;
+}
+
+/** What a tool is asked: it is given the arguments that it cannot do without, and no other. */
+function questionFor(tool: Tool, { folder, subject, mistakes }: Tour): Question {
+  const { required = [] } = tool.inputSchema;
+  const place = required.includes("position") ? subject.use : subject.declaration;
+  const { position } = place;
+  const file = reportsDiagnostics(tool) ? mistakes : place.file;
+  const known: Readonly<Record<string, unknown>> = { uri: pathToFileURL(file).href, position, query: subject.name };
+  const unknown = required.find((argument) => !(argument in known));
+  if (unknown !== undefined) {
+    throw new Failure(`${tool.name} needs ${unknown}, which this script cannot give it: add it to scripts/start.ts.`);
+  }
+  const input = Object.fromEntries(required.map((argument) => [argument, known[argument]]));
+  if (!("uri" in input)) {
+    return { about: "query" in input ? subject.name : "the whole workspace", input };
+  }
+  const at = `${relative(folder, file)}:${position.line + 1}:${position.character + 1}`;
+  const about = "position" in input ? `${subject.name} in ${at}` : relative(folder, file);
+  return { about, uri: pathToFileURL(file).href, input };
+}
+
+function reportsDiagnostics({ outputSchema }: Tool): boolean {
+  return "diagnostics" in (outputSchema?.properties ?? {});
+}
+
+/** Asks a tool, page by page if it has pages. */
+async function ask(tool: Tool, { uri, input }: Question, { client, folder }: Tour): Promise<Told> {
+  const shown = (items: readonly Item[]) => excerpt(items.flatMap((item) => linesOf(item, { folder, uri })));
+  if ("cursor" in (tool.inputSchema.properties ?? {})) {
+    const items: Item[] = [];
+    let pages = 0;
+    for await (const page of client.pages<Item>(tool.name, input)) {
+      items.push(...page.items);
+      pages += 1;
+    }
+    const size = `${items.length} items on ${pages} page${pages === 1 ? "" : "s"}`;
+    return { found: items.length > 0, lines: [size, ...shown(items)] };
+  }
+  const { summary = "", ...payload }: { summary?: string } = await client.call(tool.name, input);
+  const items: Item[] = Object.values(payload).find(Array.isArray) ?? [];
+  return { found: items.length > 0, lines: [summary, ...shown(items)] };
+}
+
+/** An item as lines to print. */
+function linesOf(item: Item, about: { readonly folder: string; readonly uri: string | undefined }): string[] {
+  const { value, diagnostics, name, message, source = "", code = "" } = item;
+  if (value !== undefined) {
+    return value.trim().split("\n");
+  }
+  const uri = item.uri ?? item.location?.uri ?? about.uri;
+  if (diagnostics !== undefined) {
+    return diagnostics.flatMap((diagnostic) => linesOf(diagnostic, { ...about, uri }));
+  }
+  const start = (item.range ?? item.location?.range)?.start;
+  const place = [
+    uri === undefined ? "" : relative(about.folder, fileURLToPath(uri)),
+    ...(start === undefined ? [] : [start.line + 1, start.character + 1]),
+  ].join(":");
+  if (message !== undefined) {
+    return [`${place}  ${`${source} ${code} ${message.split("\n", 1)[0]}`.trim()}`];
+  }
+  return [name === undefined ? place : `${name}  ${place}`];
 }
 
 /** Shows a file as a person would who works on it, and waits until somebody has reported on it, if anybody does. */
@@ -251,7 +222,10 @@ function showInTab(window: HandoverFiles, uri: string): Promise<void> {
 }
 
 /** What a tool answered, or in its place why it gave no answer. */
-async function outcome(ask: Question["ask"], needed: boolean): Promise<{ lines: readonly string[]; failed: boolean }> {
+async function outcome(
+  ask: () => Promise<Told>,
+  needed: boolean,
+): Promise<{ lines: readonly string[]; failed: boolean }> {
   try {
     const { found, lines } = await wholly(ask);
     return { lines, failed: needed && !found };
@@ -262,7 +236,7 @@ async function outcome(ask: Question["ask"], needed: boolean): Promise<{ lines: 
 }
 
 /** Asks anew when a cursor was refused, as clients have to. */
-async function wholly(ask: Question["ask"]): Promise<Told> {
+async function wholly(ask: () => Promise<Told>): Promise<Told> {
   for (let tries = 1; ; tries++) {
     try {
       return await ask();
@@ -273,16 +247,6 @@ async function wholly(ask: Question["ask"]): Promise<Told> {
       }
     }
   }
-}
-
-/** A diagnostic on one line. */
-function wrong({ source = "", code = "", message }: Diagnostic): string {
-  return `${source} ${code} ${message.split("\n", 1)[0]}`.trim();
-}
-
-function beginning(lines: readonly string[]): string[] {
-  const more = lines.length - 2 * SHOWN;
-  return more <= 0 ? [...lines] : [...lines.slice(0, 2 * SHOWN), `... ${more} more lines ...`];
 }
 
 function excerpt(lines: readonly string[]): string[] {

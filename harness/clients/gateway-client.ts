@@ -64,8 +64,13 @@ export class GatewayClient {
     return new GatewayClient(client);
   }
 
+  /** The catalog, as `tools/list` tells it. */
+  async tools() {
+    return (await this.#client.listTools()).tools;
+  }
+
   async toolNames(): Promise<string[]> {
-    return (await this.#client.listTools()).tools.map(({ name }) => name);
+    return (await this.tools()).map(({ name }) => name);
   }
 
   /**
