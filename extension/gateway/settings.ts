@@ -109,10 +109,12 @@ export function readSettings(
     return clamped;
   }
 
-  function entries(name: string, fallback: readonly string[], check: (text: string) => string | undefined): Entry[] {
-    const set = configuration.get(name) ?? fallback;
-    // A profile of the catalog stands there by itself.
-    const value = name === "catalog" && typeof set === "string" ? [set] : set;
+  function entries(
+    name: string,
+    fallback: readonly string[],
+    check: (text: string) => string | undefined,
+    value = configuration.get(name) ?? fallback,
+  ): Entry[] {
     if (!Array.isArray(value)) {
       problems.push(`mcpLspGateway.${name} is not a list, so what it says is ignored: set it to a list of texts.`);
       return fallback.map((text, index) => ({ text, number: index + 1 }));
@@ -139,8 +141,8 @@ export function readSettings(
     return accepted;
   }
 
-  function texts(...[name, fallback, check]: Parameters<typeof entries>): string[] {
-    return entries(name, fallback, check).map(({ text }) => text);
+  function texts(...list: Parameters<typeof entries>): string[] {
+    return entries(...list).map(({ text }) => text);
   }
 
   function flag(name: string, fallback: boolean, otherwise: string): boolean {
@@ -161,6 +163,8 @@ export function readSettings(
     );
   }
 
+  // A profile may stand by itself.
+  const catalog = configuration.get("catalog") ?? DEFAULT_CATALOG;
   const own = configuration.inspect("additionalAllowedRoots")?.globalValue;
   const ownRoots = new Set<unknown>(Array.isArray(own) ? own : []);
   const settings: Settings = {
@@ -177,8 +181,11 @@ export function readSettings(
     maxItemsPerPage: number("maxItemsPerPage"),
     maxResponseBytes: number("maxResponseBytes"),
     requestTimeoutMs: number("requestTimeoutMs"),
-    catalog: texts("catalog", DEFAULT_CATALOG, (text) =>
-      DEFAULT_CATALOG.includes(text) || isCatalog(text) ? undefined : "v1, core, all or the name of a tool",
+    catalog: texts(
+      "catalog",
+      DEFAULT_CATALOG,
+      (text) => (DEFAULT_CATALOG.includes(text) || isCatalog(text) ? undefined : "v1, core, all or the name of a tool"),
+      typeof catalog === "string" ? [catalog] : catalog,
     ),
     watchIgnore: texts("watch.ignore", DEFAULT_IGNORE, (text) =>
       DEFAULT_IGNORE.includes(text) || (text.trim() !== "" && isGlob(text))
