@@ -157,10 +157,6 @@ test("a thousand requests on one connection are answered in turn, and nobody has
 test("half a connection that is closed costs the other half and no more", async (t) => {
   const { addon, port, honest, token, client } = await attacked(t);
   const { files } = addon.usage();
-  const asking = await RawConnection.open(t, port);
-  asking.write(requestOf(token, client.session, PING));
-  asking.socket.end();
-  assert.equal((await asking.response())?.status, 200);
   const halves = await many(200, async (index) => {
     const connection = await RawConnection.open(t, port);
     connection.write(requestOf(token, client.session, PING).slice(0, index));
