@@ -147,7 +147,7 @@ fn kill_orphans() {
             // It may be a zombie, or another user's.
             let _ = rustix::process::kill_process(orphan, Signal::KILL);
         }
-        match rustix::process::waitpid(None, WaitOptions::NOHANG) {
+        match rustix::process::wait(WaitOptions::NOHANG) {
             Ok(Some(_)) => {}
             Ok(None) if Instant::now() < deadline => std::thread::sleep(Duration::from_millis(2)),
             // No child is left.
