@@ -114,3 +114,152 @@ pub fn framed(body: &[u8]) -> Vec<u8> {
     frame.extend_from_slice(body);
     frame
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::VecDeque;
+    use std::pin::Pin;
+    use std::task::{Context, Poll};
+
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+    use proptest::sample::Index;
+    use tokio::io::{AsyncWriteExt as _, ReadBuf};
+
+    use super::*;
+
+    /// A stream that arrives in pieces.
+    struct Pieces(VecDeque<Vec<u8>>);
+
+    impl AsyncRead for Pieces {
+        fn poll_read(mut self: Pin<&mut Self>, _: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+            if let Some(piece) = self.0.pop_front() {
+                buffer.put_slice(&piece);
+            }
+            Poll::Ready(Ok(()))
+        }
+    }
+
+    fn pieces(bytes: &[u8], mut cuts: Vec<usize>) -> Pieces {
+        cuts.extend([0, bytes.len()]);
+        cuts.sort_unstable();
+        cuts.dedup();
+        Pieces(cuts.windows(2).map(|pair| bytes[pair[0]..pair[1]].to_vec()).collect())
+    }
+
+    /// The bodies until the stream ends, and how it ends.
+    fn read(stream: impl AsyncRead + Unpin) -> (Vec<Vec<u8>>, Option<io::ErrorKind>) {
+        let mut frames = Frames::of(stream);
+        let mut bodies = Vec::new();
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        runtime.block_on(async {
+            loop {
+                match frames.next().await {
+                    Ok(Some(Frame::Body(body))) => bodies.push(body),
+                    Ok(Some(Frame::TooLarge { .. })) => panic!("none is too large"),
+                    Ok(None) => return (bodies, None),
+                    Err(error) => return (bodies, Some(error.kind())),
+                }
+            }
+        })
+    }
+
+    #[track_caller]
+    fn assert_bodies(stream: &str, bodies: &[&str]) {
+        let bodies = bodies.iter().map(|body| body.as_bytes().to_vec()).collect();
+        assert_eq!(read(stream.as_bytes()), (bodies, None), "{stream:?}");
+    }
+
+    #[test]
+    fn headers_are_read_in_any_case_and_others_ignored() {
+        assert_bodies("content-length:2\r\n\r\n{}CONTENT-LENGTH:   3  \r\n\r\n[1]", &["{}", "[1]"]);
+        assert_bodies(
+            "Content-Type: application/vscode-jsonrpc; charset=utf-8\r\nContent-Length: 2\r\n\r\n{}",
+            &["{}"],
+        );
+        assert_bodies(
+            "Content-Length: 2\r\nContent-Type: x\r\n\r\n{}Content-Length: 0\n\nContent-Length: 1\n\n1",
+            &["{}", "", "1"],
+        );
+    }
+
+    #[test]
+    fn what_a_server_prints_is_passed_over() {
+        assert_bodies("loading\n\n\r\n...Content-Length: 2\r\n\r\n{}bye", &["{}"]);
+        assert_bodies("wrote Content-Length: 9 to a file\nContent-Length: 2\r\n\r\n{}", &["{}"]);
+    }
+
+    #[test]
+    fn what_is_no_length_is_passed_over() {
+        for length in ["", "two", "-2", "+2", "2.0", "0x2", "99999999999999999999"] {
+            assert_bodies(&format!("Content-Length: {length}\r\n\r\n{{}}\r\nContent-Length: 1\r\n\r\n1"), &["1"]);
+        }
+    }
+
+    #[test]
+    fn a_stream_that_ends_inside_a_frame_is_an_error() {
+        assert_eq!(read(&b"Content-Length: 3\r\n\r\n{}"[..]), (Vec::new(), Some(io::ErrorKind::UnexpectedEof)));
+        assert_eq!(read(&b"Content-Length: 67108865\r\n\r\n{}"[..]), (Vec::new(), Some(io::ErrorKind::UnexpectedEof)));
+        assert_eq!(read(&b"Content-Length: 3\r\n"[..]), (Vec::new(), None));
+    }
+
+    #[tokio::test]
+    async fn of_a_line_without_an_end_little_is_kept() {
+        let (mut server, client) = tokio::io::duplex(BUFFER);
+        let writing = tokio::spawn(async move {
+            for _ in 0..256 {
+                server.write_all(&[b'x'; BUFFER]).await.unwrap();
+            }
+            server.write_all(b"Content-Length: 2\r\n\r\n{}").await.unwrap();
+        });
+        let mut frames = Frames::of(client);
+        let mut line = Vec::new();
+        assert!(frames.read_line(&mut line).await.unwrap());
+        assert!(line.ends_with(b"xxContent-Length: 2\r\n"));
+        assert!(line.capacity() < 4 * BUFFER, "{}", line.capacity());
+        writing.await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn a_body_over_the_cap_is_passed_over_and_told_of() {
+        let (mut server, client) = tokio::io::duplex(BUFFER);
+        tokio::spawn(async move {
+            for bytes in [64 * 1024 * 1024, 64 * 1024 * 1024 + 1] {
+                server.write_all(format!("Content-Length: {bytes}\r\n\r\n{{\"id\":7,").as_bytes()).await.unwrap();
+                let rest = vec![b'x'; bytes - 8];
+                server.write_all(&rest).await.unwrap();
+            }
+            server.write_all(b"Content-Length: 2\r\n\r\n{}").await.unwrap();
+        });
+        let mut frames = Frames::of(client);
+        let Some(Frame::Body(body)) = frames.next().await.unwrap() else { panic!("it is not over the cap") };
+        assert_eq!(body.len(), 64 * 1024 * 1024);
+        let Some(Frame::TooLarge { bytes, start }) = frames.next().await.unwrap() else { panic!("it is over the cap") };
+        assert_eq!(bytes, 64 * 1024 * 1024 + 1);
+        assert!(start.starts_with(b"{\"id\":7,xxx") && start.len() < 1024, "{} bytes", start.len());
+        assert_eq!(frames.next().await.unwrap(), Some(Frame::Body(b"{}".to_vec())));
+        assert_eq!(frames.next().await.unwrap(), None);
+    }
+
+    #[test]
+    fn the_length_that_is_sent_counts_bytes() {
+        assert_eq!(framed("\"µ\"".as_bytes()), "Content-Length: 4\r\n\r\n\"µ\"".as_bytes());
+    }
+
+    proptest! {
+        #[test]
+        fn frames_that_are_cut_anywhere_read_the_same(
+            parts in vec(("[a-z \u{b5}]{0,9}", prop::option::of("[a-z \r]{1,9}\n")), 1..6),
+            cuts in vec(any::<Index>(), 0..20),
+        ) {
+            let mut stream = Vec::new();
+            for (body, junk) in &parts {
+                stream.extend_from_slice(junk.as_deref().unwrap_or_default().as_bytes());
+                stream.extend_from_slice(format!("Content-Length: {}\r\n\r\n{body}", body.len()).as_bytes());
+            }
+            let cuts = cuts.iter().map(|cut| cut.index(stream.len() + 1)).collect();
+            let bodies = parts.iter().map(|(body, _)| body.as_bytes().to_vec()).collect();
+            prop_assert_eq!(read(pieces(&stream, cuts)), (bodies, None));
+        }
+    }
+}

@@ -145,3 +145,59 @@ fn scalar(text: &[u8]) -> Option<Box<RawValue>> {
     };
     serde_json::from_slice(&text[..end]).ok()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn assert_head(start: &str, id: Option<&str>, has_method: bool) {
+        let head = head_of(start.as_bytes());
+        assert_eq!((head.id.as_deref().map(RawValue::get), head.has_method), (id, has_method), "{start}");
+    }
+
+    #[test]
+    fn the_id_is_found_in_what_is_cut() {
+        assert_head(r#"{"jsonrpc":"2.0","id":17,"result":[{"id":3,"na"#, Some("17"), false);
+        assert_head(
+            r#"{"jsonrpc":"2.0", "result":[{"id":3}, "}\"{", {}] , "id" : "a\"b" , "x"#,
+            Some(r#""a\"b""#),
+            false,
+        );
+        assert_head(r#"{"id":1,"method":"workspace/configuration","params":{"#, Some("1"), true);
+        assert_head(r#"{"method":"window/logMessage","params":{"id":1,"message":"xx"#, None, true);
+    }
+
+    #[test]
+    fn an_id_that_is_cut_or_none_is_not_taken_for_one() {
+        for start in
+            [r#"{"id":1"#, r#"{"id":"1"#, r#"{"id":{"id":1}}"#, r#"{"id":1.2.3,"#, r#"{"id":,"#, r#"{"id"#, "", "]]]]{"]
+        {
+            assert_head(start, None, false);
+        }
+        assert_head(r#"{"x":"id","id":null,"id":true,"#, None, false);
+    }
+
+    #[test]
+    fn errors_are_read_whatever_their_form() {
+        for (error, code, message) in [
+            (r#"{"code":-32603,"message":"no"}"#, -32603, "no"),
+            (r#"{"code":-32603,"message":"no","data":{"code":1}}"#, -32603, "no"),
+            (r#"{"code":-32603}"#, -32603, ""),
+            (r#"{"code":1,"message":["no"]}"#, 1, r#"["no"]"#),
+            (r#"{"code":"E1","message":"no"}"#, 0, r#"{"code":"E1","message":"no"}"#),
+            (r#""no""#, 0, "no"),
+            ("7", 0, "7"),
+        ] {
+            let read = serde_json::from_str(error).map(error_of).unwrap();
+            assert_eq!(read, (code, message.to_owned()), "{error}");
+        }
+    }
+
+    #[test]
+    fn the_message_of_an_error_is_bounded_and_printable() {
+        let error = format!(r#"{{"code":1,"message":"\u001b[2J{}"}}"#, "ü".repeat(5_000));
+        let (_, message) = error_of(serde_json::from_str(&error).unwrap());
+        assert_eq!(message, format!("\u{fffd}[2J{}", "ü".repeat(996)));
+    }
+}
