@@ -207,8 +207,9 @@ mod tests {
     async fn of_a_line_without_an_end_little_is_kept() {
         let (mut server, client) = tokio::io::duplex(BUFFER);
         let writing = tokio::spawn(async move {
+            let x = vec![b'x'; BUFFER];
             for _ in 0..256 {
-                server.write_all(&[b'x'; BUFFER]).await.unwrap();
+                server.write_all(&x).await.unwrap();
             }
             server.write_all(b"Content-Length: 2\r\n\r\n{}").await.unwrap();
         });

@@ -1,4 +1,5 @@
 //! JSON-RPC with a server whose every byte the test writes. The clock stands still but for deadlines.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
