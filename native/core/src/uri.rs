@@ -139,6 +139,14 @@ pub(crate) fn output_path(uri: &str, style: PathStyle) -> Option<NamedPath> {
     named_path(rest, style).ok()
 }
 
+/// The path on this machine that a URI from a language server names, in normal form.
+pub fn path_of_file_uri(uri: &str, style: PathStyle) -> Option<String> {
+    match output_path(uri, style)? {
+        NamedPath::Local(path) => Some(path),
+        NamedPath::Share(_) => None,
+    }
+}
+
 fn after_scheme(uri: &str) -> Option<&str> {
     let (scheme, rest) = uri.split_once(':')?;
     scheme.eq_ignore_ascii_case("file").then_some(rest)

@@ -1,10 +1,18 @@
 //! Language servers driven without VS Code.
 #![forbid(unsafe_code)]
 
+mod answers;
 pub mod connection;
 pub mod frame;
+pub mod headless;
 mod message;
 mod printable;
 pub mod process;
+pub mod programs;
+mod registrations;
+mod server;
+pub mod setup;
+mod signs;
 #[cfg(unix)]
 pub mod supervisor;
+pub mod table;

@@ -20,6 +20,11 @@ impl Pieces {
         Self([before.into(), middle, after.into()])
     }
 
+    /// The pieces, in their order.
+    pub(crate) fn pieces(&self) -> &[Bytes] {
+        &self.0
+    }
+
     /// How many bytes the pieces have together.
     pub(crate) fn len(&self) -> usize {
         self.0.iter().map(Bytes::len).sum()

@@ -41,6 +41,7 @@ impl<E: Editor> Gateway<E> {
             is_admitted = true;
             match next {
                 Next::Known => {}
+                Next::Tell => self.tell().await,
                 Next::Open(files) => self.open_written(files).await,
                 Next::Wait(until) => {
                     tokio::select! {
@@ -64,6 +65,15 @@ impl<E: Editor> Gateway<E> {
             roots.folders().find_map(inside).unwrap_or(path)
         };
         freshness.told(files.into_iter().map(|(path, kind)| (real(path), kind)));
+    }
+
+    /// Tells the editor of what it has not been told yet. What it is told while the call ends, it is told again.
+    async fn tell(&self) {
+        let freshness = self.freshness();
+        let _telling = freshness.telling.lock().await;
+        let Some(untold) = freshness.untold() else { return };
+        self.editor().tell((untold.many == 0).then_some(&untold.changes[..])).await;
+        freshness.was_told(&untold);
     }
 
     /// Opens files that were written in step with the disk.

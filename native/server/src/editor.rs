@@ -10,6 +10,8 @@ use gateway_core::ask::{Ask, Raw, Subject};
 use gateway_core::error::ToolError;
 use gateway_core::position::Position;
 
+use crate::watch::Change;
+
 /// What the editor says of a document that it has opened.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OpenDocument {
@@ -96,6 +98,16 @@ pub trait Editor: Send + Sync + 'static {
 
     /// A document of each language that questions about the whole workspace have to wait for, each opened as by `open`.
     fn main_documents(&self) -> impl Future<Output = Result<Vec<MainDocument>, EditorError>> + Send;
+
+    /// Whether this editor is told of what was written, by `tell`. Any other hears of it by itself, and has
+    /// [`Gateway::editor_saw`](crate::gateway::Gateway::editor_saw) know.
+    const IS_TOLD: bool = false;
+
+    /// Tells language servers of what was written, by real paths; `None` if that is more than is remembered. Once this
+    /// resolves, what they are asked from then on is about that.
+    fn tell(&self, _written: Option<&[Change]>) -> impl Future<Output = ()> + Send {
+        async {}
+    }
 
     /// Asks language servers, by a document's URI under which the editor knows it (D31). The answer has the shape of the
     /// ask.

@@ -47,6 +47,8 @@ pub(crate) struct Freshness {
     pending: Mutex<Pending>,
     /// The editor has told of something.
     told: Notify,
+    /// Held while the editor is told.
+    pub(crate) telling: tokio::sync::Mutex<()>,
 }
 
 /// One root. Each has a watch of its own, so that a disk that does not answer puts off nothing about the others.
@@ -65,9 +67,16 @@ struct Root {
 }
 
 impl Freshness {
-    /// Watches these folders, given by their real paths. Called within a runtime.
-    pub(crate) fn new(roots: Vec<PathBuf>, ignore: &Ignore) -> Self {
-        let freshness = Self { roots: Mutex::new(Arc::new([])), pending: Mutex::default(), told: Notify::new() };
+    /// Watches these folders, given by their real paths. `is_told`: whether the editor is told of what was written. Called
+    /// within a runtime.
+    pub(crate) fn new(roots: Vec<PathBuf>, ignore: &Ignore, is_told: bool) -> Self {
+        let pending = Pending { untold: is_told.then(Untold::default), ..Pending::default() };
+        let freshness = Self {
+            roots: Mutex::new(Arc::new([])),
+            pending: Mutex::new(pending),
+            told: Notify::new(),
+            telling: tokio::sync::Mutex::default(),
+        };
         freshness.configure(roots, ignore);
         freshness
     }
@@ -197,6 +206,18 @@ impl Freshness {
         self.told.notify_waiters();
     }
 
+    /// What the editor is to be told.
+    pub(crate) fn untold(&self) -> Option<Untold> {
+        self.pending().untold.clone().filter(|untold| !untold.is_empty())
+    }
+
+    /// The editor was told of this.
+    pub(crate) fn was_told(&self, told: &Untold) {
+        if let Some(untold) = &mut self.pending().untold {
+            untold.take_off(told);
+        }
+    }
+
     /// A file that was written, in the change of this number, was opened.
     pub(crate) fn opened(&self, path: &Path, number: u64, opened: Opened) {
         self.pending().opened(path, number, opened, Instant::now());
@@ -245,15 +266,39 @@ pub(crate) enum Opened {
 pub(crate) enum Next {
     /// Nothing.
     Known,
+    /// Telling the editor.
+    Tell,
     /// Opening these files, each with the number of its change.
     Open(Vec<(PathBuf, u64)>),
     /// Waiting until then, or until the editor tells of something.
     Wait(Instant),
 }
 
+/// What an editor that is told of what was written has not been told yet.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Untold {
+    /// In the order in which it was learned.
+    pub(crate) changes: Vec<Change>,
+    /// How often more was written than is remembered.
+    pub(crate) many: u64,
+}
+
+impl Untold {
+    fn is_empty(&self) -> bool {
+        self.changes.is_empty() && self.many == 0
+    }
+
+    fn take_off(&mut self, told: &Self) {
+        self.changes.drain(..told.changes.len());
+        self.many -= told.many;
+    }
+}
+
 /// What was written and may not be known yet.
 #[derive(Debug, Default)]
 struct Pending {
+    /// Of an editor that is told; then nothing of the rest is used.
+    untold: Option<Untold>,
     paths: BTreeMap<PathBuf, Unknown>,
     /// In place of the paths, if there are too many.
     many: Option<Unknown>,
@@ -280,6 +325,14 @@ struct Unknown {
 
 impl Pending {
     fn note(&mut self, changed: Changed, root: &Path, now: Instant) {
+        if let Some(untold) = &mut self.untold {
+            self.number += 1;
+            match changed {
+                Changed::Many => untold.many += 1,
+                Changed::These(paths) => untold.changes.extend(paths),
+            }
+            return;
+        }
         match changed {
             Changed::Many => self.note_many(now),
             Changed::These(paths) => {
@@ -318,6 +371,11 @@ impl Pending {
     }
 
     fn note_many(&mut self, now: Instant) {
+        if let Some(untold) = &mut self.untold {
+            self.number += 1;
+            untold.many += 1;
+            return;
+        }
         self.paths.clear();
         self.number += 1;
         let (number, kind) = (self.number, Kind::Changed);
@@ -370,6 +428,9 @@ impl Pending {
     }
 
     fn next(&mut self, now: Instant) -> Next {
+        if let Some(untold) = &self.untold {
+            return if untold.is_empty() { Next::Known } else { Next::Tell };
+        }
         self.forget(now);
         let is_due = |(path, unknown): &(&PathBuf, &Unknown)| {
             // A server that has the text of a new file before it has heard of the file may take that for no news: TypeScript's

@@ -65,7 +65,7 @@ impl<E: Editor> Gateway<E> {
     /// milliseconds (D25). Blocks while the roots are resolved.
     pub fn new(editor: E, settings: Settings, sessions: Sessions, version: String, roots_epoch: u64) -> Self {
         let workspace = Arc::new(Workspace::new(&settings.roots, roots_epoch));
-        let freshness = Arc::new(Freshness::new(workspace.real_roots(), &settings.ignore));
+        let freshness = Arc::new(Freshness::new(workspace.real_roots(), &settings.ignore, E::IS_TOLD));
         let Settings { access, catalog, limits, .. } = settings;
         let in_force = InForce::of(access, catalog, limits);
         sessions.offer(in_force.catalog.digest());
@@ -131,7 +131,8 @@ impl<E: Editor> Gateway<E> {
         &self.activity
     }
 
-    pub(crate) fn editor(&self) -> &E {
+    /// Who is asked.
+    pub fn editor(&self) -> &E {
         &self.editor
     }
 

@@ -23,5 +23,6 @@ mod rpc;
 pub mod serve;
 pub mod session;
 mod single_flight;
+pub mod stdio;
 pub mod watch;
 mod workspace;

@@ -1,0 +1,46 @@
+//! What works in a folder, what does not, and what helps.
+
+use std::fmt::Write as _;
+
+use gateway_lsp::headless::{Able, Examined, Headless};
+
+/// Starts what there is for the languages of the folders. Returns the report, and whether all of them are served.
+pub(crate) async fn examine(headless: &Headless) -> (String, bool) {
+    let examined = headless.examine().await;
+    let mut report = String::new();
+    let mut is_served = !examined.is_empty();
+    if examined.is_empty() {
+        report.push_str("There is no file here of a language whose server is known.\n");
+    }
+    for each in &examined {
+        is_served &= matches!(each.outcome, Some(Ok(_)));
+        // A text takes all that is written to it.
+        let _ = writeln!(report, "{} in {}: {}", each.row.title, each.root.display(), told(each));
+    }
+    (report, is_served)
+}
+
+fn told(examined: &Examined) -> String {
+    let Examined { row, root, program, wants_trust, outcome } = examined;
+    let Some(program) = program else {
+        let names: Vec<_> = row.programs.iter().map(|name| name.display().to_string()).collect();
+        return format!("no {} on PATH outside the folder; install it: {}", names.join(" or "), row.install);
+    };
+    if *wants_trust {
+        return format!(
+            "it runs code of the project, and the folder is not trusted; trust it: mcp-lsp-gateway trust {}",
+            root.display()
+        );
+    }
+    match outcome {
+        Some(Ok(Able { info, ready_after, methods })) => format!(
+            "ready after {:.1} s, {} ({}); answers {}",
+            ready_after.as_secs_f64(),
+            info.as_deref().unwrap_or("it tells no version"),
+            program.display(),
+            methods.join(", ")
+        ),
+        Some(Err(reason)) => format!("{} is no server that works: {reason}", program.display()),
+        None => "it was not started".to_owned(),
+    }
+}

@@ -1,0 +1,528 @@
+//! The editor that is none: it asks language servers that it drives itself.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use futures_util::future::{join_all, try_join_all};
+use gateway_core::ask::{Ask, Raw, Shape, Subject};
+use gateway_core::diagnostic::RawDiagnostics;
+use gateway_core::position::Position;
+use gateway_core::uri::{PathStyle, path_of_file_uri};
+use gateway_server::editor::{Editor, EditorError, Language, MainDocument, OpenDocument, Readiness};
+use gateway_server::watch::Change;
+use ignore::WalkBuilder;
+use tokio::sync::OwnedMutexGuard;
+use tokio::task::spawn_blocking;
+use tokio::time::{Instant, sleep_until};
+
+use crate::answers::{self, Report};
+use crate::server::{Document, NoAnswer, NotStarted, Server, Told, uri_of};
+use crate::setup::Surroundings;
+use crate::table::Row;
+
+/// Larger files are not opened, in bytes.
+const LARGEST_DOCUMENT: u64 = 16 << 20;
+/// How many files are looked at to find which languages a folder has.
+const MAX_LOOKED_AT: usize = 50_000;
+/// How many documents are remembered as they were opened.
+const MAX_DOCUMENTS: usize = 64;
+/// How often a server may end within [`ENDS_COUNT_FOR`] until it is not started any more.
+const MAX_ENDS: usize = 5;
+/// How long the end of a server counts.
+const ENDS_COUNT_FOR: Duration = Duration::from_secs(180);
+/// The pause before a server that has ended is started again; it doubles with each end.
+const FIRST_PAUSE: Duration = Duration::from_secs(1);
+/// The longest such pause.
+const LONGEST_PAUSE: Duration = Duration::from_secs(30);
+
+/// The language of what no server reads.
+const PLAIN: &str = "plaintext";
+
+/// Language servers, each started when it is asked first.
+#[derive(Debug)]
+pub struct Headless {
+    surroundings: Arc<Surroundings>,
+    /// The real paths of the folders.
+    roots: Vec<PathBuf>,
+    /// For each row, a slot for each root.
+    slots: Vec<(Arc<Row>, Vec<Slot>)>,
+    documents: Mutex<Documents>,
+    main_documents: Mutex<Option<Arc<[Main]>>>,
+}
+
+/// The place of one server, which holds it while it is started or runs.
+type Slot = Arc<tokio::sync::Mutex<Place>>;
+
+#[derive(Debug, Default)]
+struct Place {
+    running: Option<Arc<Server>>,
+    /// When it has ended by itself lately.
+    ends: VecDeque<Instant>,
+}
+
+/// Documents as they were opened last.
+#[derive(Debug, Default)]
+struct Documents {
+    by_uri: BTreeMap<String, Document>,
+    /// The least recently opened first.
+    order: VecDeque<String>,
+}
+
+/// A document that stands for its language in a root.
+#[derive(Debug, Clone)]
+struct Main {
+    document: MainDocument,
+    row: usize,
+    root: usize,
+}
+
+/// Which server a document belongs to.
+#[derive(Debug, Clone, Copy)]
+struct Home {
+    row: usize,
+    root: usize,
+}
+
+/// What `doctor` tells of a server.
+#[derive(Debug)]
+pub struct Examined {
+    /// Which it is.
+    pub row: Arc<Row>,
+    /// The folder that it was started for.
+    pub root: PathBuf,
+    /// Where its program is, if it is anywhere.
+    pub program: Option<PathBuf>,
+    /// Whether it may not be started before the person trusts the folder.
+    pub wants_trust: bool,
+    /// What came of starting it.
+    pub outcome: Option<Result<Able, String>>,
+}
+
+/// A server that works.
+#[derive(Debug)]
+pub struct Able {
+    /// What it calls itself.
+    pub info: Option<String>,
+    /// How long it took until it was ready.
+    pub ready_after: Duration,
+    /// The methods of LSP that it answers.
+    pub methods: Vec<&'static str>,
+}
+
+impl Headless {
+    /// Drives these servers for these folders, given by their real paths.
+    pub fn new(rows: Vec<Row>, roots: Vec<PathBuf>, surroundings: Surroundings) -> Self {
+        let slots = rows.into_iter().map(|row| (Arc::new(row), roots.iter().map(|_| Slot::default()).collect()));
+        Self {
+            surroundings: Arc::new(surroundings),
+            slots: slots.collect(),
+            roots,
+            documents: Mutex::default(),
+            main_documents: Mutex::default(),
+        }
+    }
+
+    /// Ends all servers.
+    pub async fn end(&self) {
+        join_all(self.all_slots().map(|slot| async move {
+            let server = slot.lock().await.running.take();
+            if let Some(server) = server {
+                server.end().await;
+            }
+        }))
+        .await;
+    }
+
+    /// Starts what there is for the languages of the folders, and says what came of it.
+    pub async fn examine(&self) -> Vec<Examined> {
+        let mains = self.mains().await;
+        join_all(mains.iter().map(|main| async move {
+            let row = Arc::clone(&self.slots[main.row].0);
+            let root = self.roots[main.root].clone();
+            let program = self.surroundings.programs.find(&row.programs);
+            let wants_trust = !row.safe && !self.surroundings.is_trusted;
+            let outcome = if program.is_some() && !wants_trust { Some(self.try_out(main).await) } else { None };
+            Examined { row, root, program, wants_trust, outcome }
+        }))
+        .await
+    }
+
+    async fn try_out(&self, main: &Main) -> Result<Able, String> {
+        let begun = Instant::now();
+        let document = self.read(&main.document.uri).await.map_err(|error| error.to_string())?;
+        let home = Home { row: main.row, root: main.root };
+        let server = self.try_server(home).await.map_err(|error| error.to_string())?;
+        server.open(&document).map_err(|error| error.to_string())?;
+        server.ready().await.map_err(|_| "it ended before it was ready".to_owned())?;
+        let methods = [
+            "textDocument/definition",
+            "textDocument/references",
+            "textDocument/hover",
+            "textDocument/documentSymbol",
+            "workspace/symbol",
+            "textDocument/implementation",
+            "textDocument/documentHighlight",
+        ];
+        let methods = methods.into_iter().filter(|method| server.offers(method)).collect();
+        Ok(Able { info: server.info.clone(), ready_after: begun.elapsed(), methods })
+    }
+
+    fn all_slots(&self) -> impl Iterator<Item = &Slot> {
+        self.slots.iter().flat_map(|(_, slots)| slots)
+    }
+
+    /// Whose document this is, and in which language; the innermost root counts.
+    fn home_of(&self, path: &Path) -> Option<(Home, String)> {
+        let roots = self.roots.iter().enumerate().filter(|(_, root)| path.starts_with(root));
+        let (root, _) = roots.max_by_key(|(_, root)| root.as_os_str().len())?;
+        self.slots.iter().enumerate().find_map(|(row, (known, _))| {
+            known.language_of(path).map(|language| (Home { row, root }, language.to_owned()))
+        })
+    }
+
+    /// Reads a document as it is on disk now, and remembers it.
+    async fn read(&self, uri: &str) -> Result<Document, EditorError> {
+        let path = PathBuf::from(path_of_file_uri(uri, PathStyle::NATIVE).ok_or(EditorError::NotFound)?);
+        let language = self.home_of(&path).map_or_else(|| PLAIN.to_owned(), |(_, language)| language);
+        let text = spawn_blocking(move || {
+            let is_small = fs::metadata(&path).is_ok_and(|found| found.is_file() && found.len() <= LARGEST_DOCUMENT);
+            is_small.then(|| crate::server::read_text(&path)).flatten()
+        });
+        let text = text.await.ok().flatten().ok_or(EditorError::NotFound)?;
+        let document = Document { uri: uri.to_owned(), language, text };
+        self.documents().remember(document.clone());
+        Ok(document)
+    }
+
+    /// The document as it was opened last.
+    async fn document(&self, uri: &str) -> Result<Document, EditorError> {
+        let known = self.documents().by_uri.get(uri).cloned();
+        match known {
+            Some(document) => Ok(document),
+            None => self.read(uri).await,
+        }
+    }
+
+    fn documents(&self) -> MutexGuard<'_, Documents> {
+        self.documents.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The server of a document, and the document.
+    async fn server_of(&self, uri: &str) -> Result<(Arc<Server>, Document), EditorError> {
+        let document = self.document(uri).await?;
+        let path = path_of_file_uri(uri, PathStyle::NATIVE).ok_or(EditorError::NotFound)?;
+        let (home, _) = self.home_of(Path::new(&path)).ok_or(EditorError::Unavailable)?;
+        Ok((self.server(home).await?, document))
+    }
+
+    async fn server(&self, home: Home) -> Result<Arc<Server>, EditorError> {
+        self.try_server(home).await.map_err(|error| {
+            tracing::warn!(%error, server = self.slots[home.row].0.title, "no language server");
+            match error {
+                NoServer::Missing | NoServer::Untrusted => EditorError::Unavailable,
+                NoServer::NotStarted(_) | NoServer::EndedTooOften => EditorError::Failed,
+            }
+        })
+    }
+
+    /// The server that runs, or is started now. One that ends by itself is started again after a pause.
+    async fn try_server(&self, Home { row, root }: Home) -> Result<Arc<Server>, NoServer> {
+        let (known, slots) = &self.slots[row];
+        let mut place = Arc::clone(&slots[root]).lock_owned().await;
+        if let Some(server) = &place.running {
+            return Ok(Arc::clone(server));
+        }
+        if !known.safe && !self.surroundings.is_trusted {
+            return Err(NoServer::Untrusted);
+        }
+        let program = self.surroundings.programs.find(&known.programs).ok_or(NoServer::Missing)?;
+        let now = Instant::now();
+        place.ends.retain(|end| now - *end < ENDS_COUNT_FOR);
+        if place.ends.len() >= MAX_ENDS {
+            return Err(NoServer::EndedTooOften);
+        }
+        let (row, root) = (Arc::clone(known), self.roots[root].clone());
+        let (surroundings, slot) = (Arc::clone(&self.surroundings), Arc::clone(&slots[root_index(&self.roots, &root)]));
+        // In a task of its own: who waits for it may go.
+        let started = tokio::spawn(start(place, slot, row, root, program, surroundings)).await;
+        started.unwrap_or_else(|failure| Err(NoServer::NotStarted(NotStarted::Failed(failure.to_string()))))
+    }
+
+    /// A document of each language that the folders have.
+    async fn mains(&self) -> Arc<[Main]> {
+        if let Some(known) = &*self.main_documents.lock().unwrap_or_else(PoisonError::into_inner) {
+            return Arc::clone(known);
+        }
+        let rows: Vec<_> = self.slots.iter().map(|(row, _)| Arc::clone(row)).collect();
+        let roots = self.roots.clone();
+        let found = spawn_blocking(move || look_for_languages(&rows, &roots)).await.unwrap_or_default();
+        let mains: Arc<[Main]> = found
+            .into_iter()
+            .map(|(row, root, path)| {
+                let known = &self.slots[row].0;
+                let language = Language {
+                    id: known.language_of(&path).unwrap_or(PLAIN).to_owned(),
+                    has_readiness_probe: self.can_start(known),
+                };
+                Main { document: MainDocument { uri: uri_of(&path), language }, row, root }
+            })
+            .collect();
+        *self.main_documents.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&mains));
+        mains
+    }
+
+    fn can_start(&self, row: &Row) -> bool {
+        (row.safe || self.surroundings.is_trusted) && self.surroundings.programs.find(&row.programs).is_some()
+    }
+
+    async fn workspace_symbols(&self, ask: Ask, subject: &Subject) -> Result<Raw, EditorError> {
+        let mains = self.mains().await;
+        let served = mains.iter().filter(|main| main.document.language.has_readiness_probe);
+        let found = try_join_all(served.map(|main| async move {
+            let (running, document) = self.server_of(&main.document.uri).await?;
+            running.open(&document).map_err(NoAnswer::from)?;
+            match running.ask(ask, subject).await {
+                Ok(Raw::WorkspaceSymbols(symbols)) => Ok(Some(symbols)),
+                Ok(_) => Err(EditorError::Failed),
+                Err(NoAnswer::NotOffered) => Ok(None),
+                Err(error) => Err(error.into()),
+            }
+        }))
+        .await?;
+        Ok(Raw::WorkspaceSymbols(answers::joined(found.into_iter().flatten())))
+    }
+
+    async fn published(&self) -> RawDiagnostics {
+        let mut all: Vec<(String, Arc<[Report]>)> = Vec::new();
+        for slot in self.all_slots() {
+            let server = slot.lock().await.running.clone();
+            all.extend(server.iter().flat_map(|server| server.all_diagnostics()));
+        }
+        answers::diagnostics(all.iter().map(|(uri, reports)| (uri.as_str(), &**reports)))
+    }
+}
+
+/// Starts a server, and has the place know when it ends.
+async fn start(
+    mut place: OwnedMutexGuard<Place>,
+    slot: Slot,
+    row: Arc<Row>,
+    root: PathBuf,
+    program: PathBuf,
+    surroundings: Arc<Surroundings>,
+) -> Result<Arc<Server>, NoServer> {
+    if let Some(last) = place.ends.back() {
+        let doublings = u32::try_from(place.ends.len()).unwrap_or(u32::MAX) - 1;
+        let pause = FIRST_PAUSE.saturating_mul(2_u32.saturating_pow(doublings)).min(LONGEST_PAUSE);
+        sleep_until(*last + pause).await;
+    }
+    let setting_up = Arc::clone(&row);
+    let started = match spawn_blocking(move || surroundings.start(&setting_up, program, &root)).await {
+        Ok(Ok(start)) => Server::start(&row, &start).await,
+        Ok(Err(error)) => Err(NotStarted::Refused(Arc::new(error))),
+        Err(error) => Err(NotStarted::Failed(error.to_string())),
+    };
+    match started {
+        Ok(server) => {
+            let server = Arc::new(server);
+            place.running = Some(Arc::clone(&server));
+            tokio::spawn(watch_over(Arc::clone(&server), slot, row));
+            Ok(server)
+        }
+        Err(error) => {
+            place.ends.push_back(Instant::now());
+            Err(NoServer::NotStarted(error))
+        }
+    }
+}
+
+async fn watch_over(server: Arc<Server>, slot: Slot, row: Arc<Row>) {
+    let said = server.ended().await;
+    let mut place = slot.lock().await;
+    // One that was ended on purpose has left its place before.
+    if place.running.as_ref().is_some_and(|running| Arc::ptr_eq(running, &server)) {
+        tracing::warn!(server = row.title, said, "a language server has ended by itself");
+        place.running = None;
+        place.ends.push_back(Instant::now());
+    }
+}
+
+fn root_index(roots: &[PathBuf], root: &Path) -> usize {
+    roots.iter().position(|known| known == root).unwrap_or_default()
+}
+
+/// Why there is no server.
+#[derive(Debug, Clone, thiserror::Error)]
+enum NoServer {
+    #[error("its program is not on PATH outside the folder")]
+    Missing,
+    #[error("the folder is not trusted")]
+    Untrusted,
+    #[error("{0}")]
+    NotStarted(NotStarted),
+    #[error("it has ended five times within three minutes")]
+    EndedTooOften,
+}
+
+impl From<NoAnswer> for EditorError {
+    fn from(error: NoAnswer) -> Self {
+        match error {
+            NoAnswer::NotOffered => Self::Unavailable,
+            NoAnswer::Failed | NoAnswer::Ended => Self::Failed,
+        }
+    }
+}
+
+impl Editor for Headless {
+    const IS_TOLD: bool = true;
+
+    async fn open(&self, uri: &str, position: Option<Position>) -> Result<OpenDocument, EditorError> {
+        let document = self.read(uri).await?;
+        let path = path_of_file_uri(uri, PathStyle::NATIVE).ok_or(EditorError::NotFound)?;
+        let home = self.home_of(Path::new(&path)).map(|(home, _)| home);
+        let can_start = home.is_some_and(|home| self.can_start(&self.slots[home.row].0));
+        let mut ready = false;
+        if let Some(Home { row, root }) = home
+            && let Ok(place) = self.slots[row].1[root].try_lock()
+            && let Some(server) = &place.running
+        {
+            server.open(&document).map_err(NoAnswer::from)?;
+            ready = server.is_ready();
+        }
+        let (line_count, line_length) = measure(&document.text, position.map(|position| position.line));
+        let language = Language { id: document.language, has_readiness_probe: can_start };
+        Ok(OpenDocument { line_count, line_length, language, ready, in_tab: false })
+    }
+
+    async fn ready(&self, uri: &str, _: bool) -> Result<Readiness, EditorError> {
+        let (server, document) = match self.server_of(uri).await {
+            // Whoever is asked about it says what is missing.
+            Err(EditorError::Unavailable) => return Ok(Readiness::Assumed),
+            found => found?,
+        };
+        server.open(&document).map_err(NoAnswer::from)?;
+        server.ready().await?;
+        Ok(Readiness::Shown)
+    }
+
+    async fn main_documents(&self) -> Result<Vec<MainDocument>, EditorError> {
+        Ok(self.mains().await.iter().map(|main| main.document.clone()).collect())
+    }
+
+    async fn tell(&self, written: Option<&[Change]>) {
+        let comes_or_goes = |change: &Change| change.kind != gateway_server::watch::Kind::Changed;
+        if written.is_none_or(|written| written.iter().any(comes_or_goes)) {
+            *self.main_documents.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        }
+        join_all(self.all_slots().map(|slot| async move {
+            let server = slot.lock().await.running.clone();
+            let Some(server) = server else { return };
+            let told = match written {
+                Some(written) => server.tell(written).await,
+                None => Ok(Told::StartAgain),
+            };
+            // One that has ended is started again anyhow, and then reads what is there.
+            if told != Ok(Told::Knows) {
+                let mut place = slot.lock().await;
+                if place.running.as_ref().is_some_and(|running| Arc::ptr_eq(running, &server)) {
+                    place.running = None;
+                    drop(place);
+                    server.end().await;
+                }
+            }
+        }))
+        .await;
+    }
+
+    async fn ask(&self, ask: Ask, subject: &Subject, _: Option<Duration>) -> Result<Raw, EditorError> {
+        match (ask.shape, subject.uri()) {
+            (Shape::Diagnostics, None) => Ok(Raw::Diagnostics(self.published().await)),
+            (_, None) => self.workspace_symbols(ask, subject).await,
+            (Shape::Diagnostics, Some(uri)) => {
+                let (server, document) = self.server_of(uri).await?;
+                let version = server.open(&document).map_err(NoAnswer::from)?;
+                let reports = server.diagnostics(&document, version).await?;
+                Ok(Raw::Diagnostics(answers::diagnostics([(uri, &*reports)].into_iter())))
+            }
+            (_, Some(uri)) => {
+                let (server, document) = self.server_of(uri).await?;
+                server.open(&document).map_err(NoAnswer::from)?;
+                Ok(server.ask(ask, subject).await?)
+            }
+        }
+    }
+}
+
+impl Documents {
+    fn remember(&mut self, document: Document) {
+        let uri = document.uri.clone();
+        if self.by_uri.insert(uri.clone(), document).is_some() {
+            self.order.retain(|known| *known != uri);
+        }
+        self.order.push_back(uri);
+        if self.order.len() > MAX_DOCUMENTS
+            && let Some(oldest) = self.order.pop_front()
+        {
+            self.by_uri.remove(&oldest);
+        }
+    }
+}
+
+/// The number of lines, at least 1, and the UTF-16 length of one of them, its end excluded.
+fn measure(text: &str, line: Option<u32>) -> (u32, Option<u32>) {
+    let (mut count, mut length, mut rest) = (0_u32, None, Some(text));
+    while let Some(from) = rest {
+        let end = from.find(['\n', '\r']);
+        if line == Some(count) {
+            let units = from[..end.unwrap_or(from.len())].chars().map(char::len_utf16).sum::<usize>();
+            length = u32::try_from(units).ok();
+        }
+        rest = end.map(|end| {
+            let after = &from[end..];
+            after.strip_prefix("\r\n").unwrap_or_else(|| &after[1..])
+        });
+        count += 1;
+    }
+    (count, length)
+}
+
+/// The first file of each row in each root, by its place in the order of names, what is ignored by `.gitignore` left out.
+fn look_for_languages(rows: &[Arc<Row>], roots: &[PathBuf]) -> Vec<(usize, usize, PathBuf)> {
+    let mut found = Vec::new();
+    for (at, root) in roots.iter().enumerate() {
+        let mut missing: BTreeSet<usize> = (0..rows.len()).collect();
+        let walk = WalkBuilder::new(root).require_git(false).follow_links(false).sort_by_file_name(Ord::cmp).build();
+        for entry in walk.take(MAX_LOOKED_AT).flatten() {
+            let path = entry.path();
+            let is_file = entry.file_type().is_some_and(|kind| kind.is_file());
+            if let Some(row) = missing.iter().copied().find(|row| is_file && rows[*row].language_of(path).is_some()) {
+                missing.remove(&row);
+                found.push((row, at, path.to_owned()));
+            }
+            if missing.is_empty() {
+                break;
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::measure;
+
+    #[test]
+    fn lines_end_as_lsp_has_it_and_are_as_long_as_in_utf_16() {
+        assert_eq!(measure("", None), (1, None));
+        assert_eq!(measure("", Some(0)), (1, Some(0)));
+        assert_eq!(measure("a\r\nbc\rdef\n", Some(1)), (4, Some(2)));
+        assert_eq!(measure("a\r\nbc\rdef\n", Some(2)), (4, Some(3)));
+        assert_eq!(measure("a\r\nbc\rdef\n", Some(3)), (4, Some(0)));
+        assert_eq!(measure("a", Some(1)), (1, None));
+        assert_eq!(measure("𝒳é", Some(0)), (1, Some(3)));
+    }
+}

@@ -1,0 +1,716 @@
+//! One running language server: its documents, what it has shown and offered, and how it is asked.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use gateway_core::ask::{Ask, Raw, Subject};
+use gateway_core::position::Position;
+use gateway_core::uri::{PathStyle, file_uri, path_of_file_uri};
+use gateway_server::watch::{Change, Kind};
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+use tokio::sync::watch;
+use tokio::time::{Instant, sleep, sleep_until, timeout};
+
+use crate::answers::{self, Report};
+use crate::connection::{Connection, Ended, Peer, Refusal, RequestError};
+use crate::process::{Process, Spawned, Spec, spawn};
+use crate::registrations::Registrations;
+use crate::signs::{Signs, State as Ready};
+use crate::table::{Row, Rule};
+
+const CLIENT_CAPABILITIES: &str = include_str!("client_capabilities.json");
+
+/// How long a server may take for its first answer.
+const START_DEADLINE: Duration = Duration::from_secs(60);
+/// How long a server may take for any other.
+const DEADLINE: Duration = Duration::from_secs(60);
+/// How long a server may take to show that it knows what was written.
+const WITNESS_DEADLINE: Duration = Duration::from_secs(10);
+/// How long a server may take to end after it was told to.
+const END_PATIENCE: Duration = Duration::from_secs(2);
+/// How often a request is sent again that the server has given up.
+const MAX_ATTEMPTS: u32 = 20;
+/// The pause before that.
+const ATTEMPT_PAUSE: Duration = Duration::from_millis(50);
+/// How many documents are held open in a server.
+const MAX_OPEN: usize = 64;
+/// How many files that were written are opened, or looked at, one by one.
+const MAX_WRITTEN: usize = 32;
+
+/// LSP's kinds of changes of files.
+const CREATED: u32 = 1;
+const CHANGED: u32 = 2;
+const DELETED: u32 = 3;
+
+/// A document that is asked about.
+#[derive(Debug, Clone)]
+pub(crate) struct Document {
+    pub(crate) uri: String,
+    pub(crate) language: String,
+    pub(crate) text: Arc<str>,
+}
+
+/// Why a server gave no answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum NoAnswer {
+    /// It does not offer this.
+    NotOffered,
+    /// It failed, or answered what cannot be read.
+    Failed,
+    /// It has ended.
+    Ended,
+}
+
+impl From<Ended> for NoAnswer {
+    fn from(_: Ended) -> Self {
+        Self::Ended
+    }
+}
+
+impl From<RequestError> for NoAnswer {
+    fn from(error: RequestError) -> Self {
+        match error {
+            RequestError::NoMethod => Self::NotOffered,
+            RequestError::Ended => Self::Ended,
+            error => {
+                tracing::warn!(%error, "a language server failed to answer");
+                Self::Failed
+            }
+        }
+    }
+}
+
+/// Whether a server knows by now what was written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Told {
+    /// It does, or will before it takes any later question.
+    Knows,
+    /// It cannot be told: it has to be started again.
+    StartAgain,
+}
+
+/// A server that was started and has said what it can.
+#[derive(Debug)]
+pub(crate) struct Server {
+    rule: Rule,
+    title: String,
+    endings: BTreeMap<String, String>,
+    connection: Connection,
+    process: Process,
+    client: Arc<Client>,
+    /// What it said that it can.
+    pub(crate) offers: Value,
+    /// What it calls itself, if it says that.
+    pub(crate) info: Option<String>,
+}
+
+/// Our side of it: what it starts itself comes here.
+#[derive(Debug)]
+struct Client {
+    settings: Value,
+    folder: Value,
+    state: Mutex<State>,
+    /// Counts what was shown or published.
+    news: watch::Sender<u64>,
+}
+
+#[derive(Debug)]
+struct State {
+    signs: Signs,
+    registrations: Registrations,
+    open: BTreeMap<String, Open>,
+    /// Counts the uses of documents.
+    uses: u64,
+    /// By URI.
+    published: BTreeMap<String, Published>,
+    /// How many looks for source files its answers are known to be after.
+    confirmed: u64,
+    /// How often it was told of what was written.
+    told: u64,
+}
+
+#[derive(Debug)]
+struct Open {
+    version: i32,
+    text: Arc<str>,
+    used: u64,
+    /// How often the server had been told of what was written when it was last given this text.
+    told: u64,
+}
+
+/// How diagnostics are asked for.
+struct Pull {
+    identifier: Option<String>,
+}
+
+#[derive(Debug, Clone)]
+struct Published {
+    version: Option<i32>,
+    reports: Arc<[Report]>,
+}
+
+/// With what a server is started for a folder.
+#[derive(Debug, Clone)]
+pub(crate) struct Start {
+    pub(crate) spec: Spec,
+    /// The folder, by its real path.
+    pub(crate) root: PathBuf,
+    /// What it is given at the start and when it asks for its settings.
+    pub(crate) options: Value,
+    pub(crate) settings: Value,
+    /// Whether the folder says how its files are compiled.
+    pub(crate) has_index: bool,
+}
+
+/// The parameters of `initialize`.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Initialize<'a> {
+    process_id: u32,
+    client_info: Value,
+    root_uri: &'a str,
+    root_path: &'a Path,
+    workspace_folders: [&'a Value; 1],
+    capabilities: &'a RawValue,
+    initialization_options: &'a Value,
+}
+
+/// The result of `initialize`.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Initialized {
+    #[serde(default)]
+    capabilities: Value,
+    #[serde(default)]
+    server_info: Value,
+}
+
+/// Why a server did not start.
+#[derive(Debug, Clone, thiserror::Error)]
+pub(crate) enum NotStarted {
+    /// The system did not start it.
+    #[error("the system could not start it: {0}")]
+    Refused(Arc<io::Error>),
+    /// It ended before it had answered, or answered with an error. What it wrote to its stderr last.
+    #[error("it ended, or failed, before it was initialized: {0}")]
+    Failed(String),
+    /// It counts columns in another way than it was told to.
+    #[error("it counts columns in {0}, although only utf-16 was offered")]
+    Encoding(String),
+}
+
+impl Server {
+    /// Starts a server and waits until it can be asked.
+    pub(crate) async fn start(row: &Row, start: &Start) -> Result<Self, NotStarted> {
+        let Spawned { process, stdin, stdout } =
+            spawn(&start.spec).map_err(|error| NotStarted::Refused(Arc::new(error)))?;
+        let uri = uri_of(&start.root);
+        let name = start.root.file_name().map(|name| name.to_string_lossy().into_owned());
+        let folder = json!({ "uri": uri, "name": name.unwrap_or_default() });
+        let state = State {
+            signs: Signs::new(row.rule, start.has_index),
+            registrations: Registrations::default(),
+            open: BTreeMap::new(),
+            uses: 0,
+            published: BTreeMap::new(),
+            confirmed: 0,
+            told: 0,
+        };
+        let client = Arc::new(Client {
+            settings: start.settings.clone(),
+            folder: folder.clone(),
+            state: Mutex::new(state),
+            news: watch::Sender::new(0),
+        });
+        let peer: Arc<dyn Peer> = Arc::clone(&client) as Arc<dyn Peer>;
+        let connection = Connection::start(stdout, stdin, peer);
+        let capabilities: &RawValue =
+            serde_json::from_str(CLIENT_CAPABILITIES).map_err(|error| NotStarted::Failed(error.to_string()))?;
+        let params = Initialize {
+            process_id: std::process::id(),
+            client_info: json!({ "name": "mcp-lsp-gateway", "version": env!("CARGO_PKG_VERSION") }),
+            root_uri: &uri,
+            root_path: &start.root,
+            workspace_folders: [&folder],
+            capabilities,
+            initialization_options: &start.options,
+        };
+        let answer = connection.request("initialize", Some(&params), START_DEADLINE).await;
+        let answer = match answer {
+            Ok(answer) => answer,
+            Err(error) => {
+                process.end(Duration::ZERO).await;
+                let said = process.stderr_tail();
+                return Err(NotStarted::Failed(if said.trim().is_empty() { error.to_string() } else { said }));
+            }
+        };
+        let Initialized { capabilities: offers, server_info } =
+            serde_json::from_str(answer.get()).map_err(|error| NotStarted::Failed(error.to_string()))?;
+        if let Some(encoding) = offers["positionEncoding"].as_str().filter(|encoding| *encoding != "utf-16") {
+            return Err(NotStarted::Encoding(encoding.chars().take(20).collect()));
+        }
+        let name = server_info["name"].as_str().unwrap_or_default();
+        let version = server_info["version"].as_str().unwrap_or_default();
+        let info = Some(format!("{name} {version}").trim().to_owned()).filter(|info| !info.is_empty());
+        let failed = |Ended| NotStarted::Failed(process.stderr_tail());
+        connection.notify("initialized", Some(json!({}))).map_err(failed)?;
+        let settings = json!({ "settings": start.settings });
+        connection.notify("workspace/didChangeConfiguration", Some(settings)).map_err(failed)?;
+        Ok(Self {
+            rule: row.rule,
+            title: row.title.clone(),
+            endings: row.languages.clone(),
+            connection,
+            process,
+            client,
+            offers,
+            info,
+        })
+    }
+
+    /// Resolves when the server has ended, to what it wrote to its stderr last.
+    pub(crate) async fn ended(&self) -> String {
+        self.connection.ended().await;
+        self.process.end(Duration::ZERO).await;
+        self.process.stderr_tail()
+    }
+
+    /// Ends the server as LSP has it, or in any case.
+    pub(crate) async fn end(&self) {
+        // Where it does not answer, or is gone, it is ended all the same.
+        drop(self.connection.request("shutdown", None::<()>, END_PATIENCE).await);
+        let _ = self.connection.notify("exit", None::<()>);
+        self.process.end(END_PATIENCE).await;
+    }
+
+    /// Whether the server is ready now, for an answer about a document that it has.
+    pub(crate) fn is_ready(&self) -> bool {
+        let state = self.client.state();
+        state.signs.state(Instant::now()) == Ready::Ready && (self.rule != Rule::Pyright || state.is_confirmed())
+    }
+
+    /// Waits until the server is ready, and returns how often that had ended before. It fails if the server says that it
+    /// cannot work.
+    pub(crate) async fn ready(&self) -> Result<u64, NoAnswer> {
+        let mut news = self.client.news.subscribe();
+        loop {
+            news.mark_unchanged();
+            let (state, endings, is_confirmed, searches) = {
+                let state = self.client.state();
+                let known = state.signs.state(Instant::now());
+                (known, state.signs.endings, state.is_confirmed(), state.signs.searches)
+            };
+            match state {
+                Ready::Ready if self.rule == Rule::Pyright && !is_confirmed => {
+                    // It has begun to read them when it says how many there are.
+                    let nothing = json!({ "query": "" });
+                    drop(self.connection.request("workspace/symbol", Some(nothing), DEADLINE).await?);
+                    self.client.state().confirmed = searches;
+                }
+                Ready::Ready => return Ok(endings),
+                Ready::ReadyAt(at) => {
+                    tokio::select! {
+                        () = sleep_until(at) => {}
+                        changed = news.changed() => changed.map_err(|_| NoAnswer::Ended)?,
+                    }
+                }
+                Ready::NotReady => {
+                    tokio::select! {
+                        () = self.connection.ended() => return Err(NoAnswer::Ended),
+                        changed = news.changed() => changed.map_err(|_| NoAnswer::Ended)?,
+                    }
+                }
+            }
+        }
+    }
+
+    /// Has the server know the text of the document. Returns the version that it has it in.
+    pub(crate) fn open(&self, document: &Document) -> Result<i32, Ended> {
+        let mut state = self.client.state();
+        state.uses += 1;
+        let (uses, told) = (state.uses, state.told);
+        let Document { uri, language, text } = document;
+        let version = if let Some(open) = state.open.get_mut(uri) {
+            open.used = uses;
+            // clangd looks at what a file includes only when it is given the file.
+            let is_stale = self.rule == Rule::Clangd && open.told < told;
+            if *open.text == **text && !is_stale {
+                return Ok(open.version);
+            }
+            open.version += 1;
+            open.text = Arc::clone(text);
+            open.told = told;
+            let version = open.version;
+            let mut params = json!({
+                "textDocument": { "uri": uri, "version": version },
+                "contentChanges": [{ "text": &**text }],
+            });
+            if is_stale {
+                params["forceRebuild"] = true.into();
+            }
+            self.connection.notify("textDocument/didChange", Some(params))?;
+            version
+        } else {
+            let document = json!({ "uri": uri, "languageId": language, "version": 1, "text": &**text });
+            self.connection.notify("textDocument/didOpen", Some(json!({ "textDocument": document })))?;
+            state.open.insert(uri.clone(), Open { version: 1, text: Arc::clone(text), used: uses, told });
+            1
+        };
+        // clangd forgets what it knows of a file that has changed since it was indexed.
+        if state.open.len() > MAX_OPEN && self.rule != Rule::Clangd {
+            let oldest = state.open.iter().min_by_key(|(_, open)| open.used).map(|(uri, _)| uri.clone());
+            if let Some(oldest) = oldest {
+                self.close(&mut state, &oldest)?;
+            }
+        }
+        Ok(version)
+    }
+
+    fn close(&self, state: &mut State, uri: &str) -> Result<(), Ended> {
+        if state.open.remove(uri).is_some() {
+            state.published.remove(&own_spelling(uri));
+            self.connection.notify("textDocument/didClose", Some(json!({ "textDocument": { "uri": uri } })))?;
+        }
+        Ok(())
+    }
+
+    /// Asks about an open document, or the workspace, once the server is ready; and again where it was not any more.
+    pub(crate) async fn ask(&self, ask: Ask, subject: &Subject) -> Result<Raw, NoAnswer> {
+        if !self.offers(ask.method) {
+            return Err(NoAnswer::NotOffered);
+        }
+        loop {
+            let endings = self.ready().await?;
+            let answer = self.request(ask.method, params(ask.method, subject)).await?;
+            if self.client.state().signs.endings != endings {
+                continue;
+            }
+            return answers::read(ask.shape, &answer).map_err(|answers::Malformed| {
+                tracing::warn!(server = self.title, method = ask.method, "an answer cannot be read");
+                NoAnswer::Failed
+            });
+        }
+    }
+
+    /// What the server reports on an open document, which it has in this version.
+    pub(crate) async fn diagnostics(&self, document: &Document, version: i32) -> Result<Arc<[Report]>, NoAnswer> {
+        let uri = &document.uri;
+        if let Some(Pull { identifier }) = self.pulls() {
+            #[derive(Deserialize)]
+            struct Pulled {
+                items: Box<RawValue>,
+            }
+            let mut params = json!({ "textDocument": { "uri": uri } });
+            if let Some(identifier) = identifier {
+                params["identifier"] = identifier.into();
+            }
+            let answer = self.request("textDocument/diagnostic", params).await?;
+            let items = serde_json::from_str(answer.get()).map(|Pulled { items }| items);
+            let reports = items.ok().and_then(|items| Report::read_all(&items).ok()).ok_or(NoAnswer::Failed)?;
+            let reports: Arc<[Report]> = reports.into();
+            let published = Published { version: Some(version), reports: Arc::clone(&reports) };
+            self.client.state().published.insert(own_spelling(uri), published);
+            return Ok(reports);
+        }
+        self.published(uri, version).await?;
+        self.client
+            .state()
+            .published
+            .get(&own_spelling(uri))
+            .map(|published| Arc::clone(&published.reports))
+            .ok_or(NoAnswer::Failed)
+    }
+
+    /// Everything that the server has reported so far, by document.
+    pub(crate) fn all_diagnostics(&self) -> Vec<(String, Arc<[Report]>)> {
+        let state = self.client.state();
+        state.published.iter().map(|(uri, published)| (uri.clone(), Arc::clone(&published.reports))).collect()
+    }
+
+    /// Waits until diagnostics were published for this version of the document.
+    async fn published(&self, uri: &str, version: i32) -> Result<(), NoAnswer> {
+        let uri = own_spelling(uri);
+        let mut news = self.client.news.subscribe();
+        loop {
+            news.mark_unchanged();
+            let is_there = |published: &Published| published.version.is_some_and(|known| known >= version);
+            if self.client.state().published.get(&uri).is_some_and(is_there) {
+                return Ok(());
+            }
+            tokio::select! {
+                () = self.connection.ended() => return Err(NoAnswer::Ended),
+                changed = news.changed() => changed.map_err(|_| NoAnswer::Ended)?,
+            }
+        }
+    }
+
+    /// Tells the server of what was written, by real paths. Once this resolves, whatever it is asked is about that.
+    pub(crate) async fn tell(&self, changes: &[Change]) -> Result<Told, NoAnswer> {
+        let own = |change: &&Change| {
+            let ending = change.path.extension().and_then(|ending| ending.to_str());
+            !change.is_folder && ending.is_some_and(|ending| self.endings.contains_key(ending))
+        };
+        let of_language: Vec<_> = changes.iter().filter(own).collect();
+        let is_gone = |change: &&Change| change.kind == Kind::Deleted;
+        if self.rule == Rule::Clangd {
+            // It takes no notice of files: what it has indexed it looks at when it starts.
+            let is_too_much = of_language.iter().any(is_gone) || of_language.len() > MAX_WRITTEN;
+            let is_recompiled = changes.iter().any(|change| is_compile_database(&change.path));
+            if is_too_much || is_recompiled {
+                return Ok(Told::StartAgain);
+            }
+        }
+        let searches = {
+            let mut state = self.client.state();
+            state.told += 1;
+            for change in changes.iter().filter(is_gone) {
+                self.close(&mut state, &uri_of(&change.path))?;
+            }
+            let events: Vec<_> = changes
+                .iter()
+                .filter_map(|change| {
+                    let number = match change.kind {
+                        Kind::Created => CREATED,
+                        Kind::Changed => CHANGED,
+                        Kind::Deleted => DELETED,
+                    };
+                    let wanted = state.registrations.watches(&change.path, number);
+                    wanted.then(|| json!({ "uri": uri_of(&change.path), "type": number }))
+                })
+                .collect();
+            if !events.is_empty() {
+                let events = json!({ "changes": events });
+                self.connection.notify("workspace/didChangeWatchedFiles", Some(events))?;
+            }
+            state.signs.searches
+        };
+        let written: Vec<_> = of_language.iter().filter(|change| !is_gone(change)).take(MAX_WRITTEN).collect();
+        let mut versions = Vec::new();
+        for change in &written {
+            let uri = uri_of(&change.path);
+            let is_open = self.client.state().open.contains_key(&uri);
+            let Some(language) = language_of(&self.endings, &change.path) else { continue };
+            if let Some(text) = read_text(&change.path)
+                && (is_open || self.rule != Rule::InOrder)
+            {
+                let version = self.open(&Document { uri: uri.clone(), language: language.to_owned(), text })?;
+                versions.push((uri, version));
+            }
+        }
+        match self.rule {
+            Rule::InOrder => {}
+            Rule::Clangd => {
+                for (uri, version) in versions {
+                    self.witnessed(self.published(&uri, version)).await?;
+                }
+            }
+            Rule::Pyright => {
+                // It looks for its source files again, a moment after it has heard that one has come or gone.
+                if of_language.iter().any(|change| change.kind != Kind::Changed) {
+                    self.witnessed(self.searched(searches)).await?;
+                }
+            }
+            Rule::RustAnalyzer => {
+                for change in of_language.iter().take(MAX_WRITTEN) {
+                    self.witnessed(self.has_text_of(&change.path)).await?;
+                }
+            }
+        }
+        Ok(Told::Knows)
+    }
+
+    /// What is waited for so that a server knows what was written. One that never shows it is asked all the same.
+    async fn witnessed(&self, shown: impl Future<Output = Result<(), NoAnswer>>) -> Result<(), NoAnswer> {
+        if let Ok(shown) = timeout(WITNESS_DEADLINE, shown).await {
+            return shown;
+        }
+        tracing::warn!(server = self.title, "a server did not show that it knows what was written");
+        Ok(())
+    }
+
+    /// Waits until the source files were looked for once more.
+    async fn searched(&self, before: u64) -> Result<(), NoAnswer> {
+        let mut news = self.client.news.subscribe();
+        loop {
+            news.mark_unchanged();
+            if self.client.state().signs.searches > before {
+                return Ok(());
+            }
+            tokio::select! {
+                () = self.connection.ended() => return Err(NoAnswer::Ended),
+                changed = news.changed() => changed.map_err(|_| NoAnswer::Ended)?,
+            }
+        }
+    }
+
+    /// Waits until rust-analyzer has the text that is on disk now, or no text of what is not there.
+    async fn has_text_of(&self, path: &Path) -> Result<(), NoAnswer> {
+        let params = json!({ "uri": uri_of(path) });
+        loop {
+            let known = self.connection.request("rust-analyzer/viewFileText", Some(&params), DEADLINE).await;
+            let known = match known {
+                Ok(text) => serde_json::from_str::<String>(text.get()).ok(),
+                Err(RequestError::Ended) => return Err(NoAnswer::Ended),
+                Err(_) => None,
+            };
+            if known.as_deref() == read_text(path).as_deref() {
+                return Ok(());
+            }
+            sleep(ATTEMPT_PAUSE).await;
+        }
+    }
+
+    async fn request(&self, method: &str, params: Value) -> Result<Box<RawValue>, NoAnswer> {
+        for _ in 0..MAX_ATTEMPTS {
+            match self.connection.request(method, Some(&params), DEADLINE).await {
+                Err(RequestError::Again) => sleep(ATTEMPT_PAUSE).await,
+                answer => return Ok(answer?),
+            }
+        }
+        Err(NoAnswer::Failed)
+    }
+
+    /// Whether the server answers this request, as it said at the start or since.
+    pub(crate) fn offers(&self, method: &str) -> bool {
+        let provider = match method {
+            "textDocument/definition" => "definitionProvider",
+            "textDocument/declaration" => "declarationProvider",
+            "textDocument/implementation" => "implementationProvider",
+            "textDocument/references" => "referencesProvider",
+            "textDocument/hover" => "hoverProvider",
+            "textDocument/documentHighlight" => "documentHighlightProvider",
+            "textDocument/documentSymbol" => "documentSymbolProvider",
+            "workspace/symbol" => "workspaceSymbolProvider",
+            _ => return false,
+        };
+        let is_static = !matches!(self.offers[provider], Value::Null | Value::Bool(false));
+        is_static || self.client.state().registrations.options(method).is_some()
+    }
+
+    /// How diagnostics are asked for, if they are not published.
+    fn pulls(&self) -> Option<Pull> {
+        let pull = |options: &Value| Pull { identifier: options["identifier"].as_str().map(ToOwned::to_owned) };
+        let state = self.client.state();
+        if let Some(options) = state.registrations.options("textDocument/diagnostic") {
+            return Some(pull(options));
+        }
+        let options = &self.offers["diagnosticProvider"];
+        options.is_object().then(|| pull(options))
+    }
+}
+
+impl State {
+    fn is_confirmed(&self) -> bool {
+        self.confirmed == self.signs.searches
+    }
+}
+
+impl Client {
+    fn state(&self) -> MutexGuard<'_, State> {
+        // What is in it is put there whole.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn setting(&self, section: &str) -> Value {
+        section.split('.').fold(&self.settings, |settings, part| &settings[part]).clone()
+    }
+}
+
+impl Peer for Client {
+    fn notified(&self, method: &str, params: &RawValue) {
+        let mut state = self.state();
+        state.signs.note(method, params, Instant::now());
+        if method == "textDocument/publishDiagnostics" {
+            #[derive(Deserialize)]
+            struct Publication {
+                uri: String,
+                #[serde(default)]
+                version: Option<i32>,
+                diagnostics: Box<RawValue>,
+            }
+            if let Ok(Publication { uri, version, diagnostics }) = serde_json::from_str(params.get())
+                && let Ok(reports) = Report::read_all(&diagnostics)
+            {
+                state.published.insert(own_spelling(&uri), Published { version, reports: reports.into() });
+            }
+        }
+        drop(state);
+        self.news.send_modify(|news| *news += 1);
+    }
+
+    fn asked(&self, method: &str, params: &RawValue) -> Option<Result<Value, Refusal>> {
+        let params: Value = serde_json::from_str(params.get()).unwrap_or_default();
+        Some(Ok(match method {
+            "workspace/configuration" => {
+                let items = params["items"].as_array().map(Vec::as_slice).unwrap_or_default();
+                items.iter().map(|item| self.setting(item["section"].as_str().unwrap_or_default())).collect()
+            }
+            "client/registerCapability" => {
+                self.state().registrations.register(&params);
+                Value::Null
+            }
+            "client/unregisterCapability" => {
+                self.state().registrations.unregister(&params);
+                Value::Null
+            }
+            "workspace/workspaceFolders" => json!([self.folder]),
+            // A read never writes.
+            "workspace/applyEdit" => json!({ "applied": false, "failureReason": "This client only reads." }),
+            "window/showDocument" => json!({ "success": false }),
+            "window/workDoneProgress/create"
+            | "window/showMessageRequest"
+            | "workspace/diagnostic/refresh"
+            | "workspace/semanticTokens/refresh"
+            | "workspace/inlayHint/refresh"
+            | "workspace/codeLens/refresh"
+            | "workspace/inlineValue/refresh"
+            | "workspace/foldingRange/refresh" => Value::Null,
+            _ => return None,
+        }))
+    }
+}
+
+fn params(method: &str, subject: &Subject) -> Value {
+    let mut params = match subject {
+        Subject::Place { uri, position: Position { line, character } } => json!({
+            "textDocument": { "uri": uri },
+            "position": { "line": line, "character": character },
+        }),
+        Subject::Document { uri } => json!({ "textDocument": { "uri": uri } }),
+        Subject::Workspace { query } => json!({ "query": query.as_deref().unwrap_or_default() }),
+    };
+    if method == "textDocument/references" {
+        // All, so that every server means the same by it (D9).
+        params["context"] = json!({ "includeDeclaration": true });
+    }
+    params
+}
+
+fn is_compile_database(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name == "compile_commands.json" || name == "compile_flags.txt")
+}
+
+fn language_of<'a>(endings: &'a BTreeMap<String, String>, path: &Path) -> Option<&'a str> {
+    endings.get(path.extension()?.to_str()?).map(String::as_str)
+}
+
+/// The text of a file, if it is one.
+pub(crate) fn read_text(path: &Path) -> Option<Arc<str>> {
+    fs::read_to_string(path).ok().map(Arc::from)
+}
+
+/// Servers escape more or less in a URI than we do.
+fn own_spelling(uri: &str) -> String {
+    path_of_file_uri(uri, PathStyle::NATIVE).map_or_else(|| uri.to_owned(), |path| file_uri(&path, PathStyle::NATIVE))
+}
+
+/// The URI of a path, which is absolute.
+pub(crate) fn uri_of(path: &Path) -> String {
+    file_uri(&path.to_string_lossy(), PathStyle::NATIVE)
+}

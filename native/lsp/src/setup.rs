@@ -1,0 +1,86 @@
+//! How each server is started for a folder, so that it writes nothing there and runs nothing of it (H9).
+
+use std::ffi::OsString;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
+
+use crate::process::{Spec, Supervisor};
+use crate::programs::Programs;
+use crate::server::Start;
+use crate::table::{Row, Rule};
+
+/// Where compile commands are looked for in a folder.
+const COMPILE_COMMANDS: &[&str] = &["compile_commands.json", "build/compile_commands.json"];
+
+/// What is the same for all servers.
+#[derive(Debug, Clone)]
+pub struct Surroundings {
+    /// Where programs are found.
+    pub programs: Programs,
+    /// Whether the person trusts the folders: then what lies in them may be run.
+    pub is_trusted: bool,
+    /// A folder of our own, in which servers may keep what they have worked out; by its absolute path.
+    pub cache: PathBuf,
+    /// How our own program is started as a supervisor.
+    pub supervisor: Supervisor,
+}
+
+impl Surroundings {
+    /// How a server is started whose program was found. Blocks on the disk.
+    pub(crate) fn start(&self, row: &Row, program: PathBuf, root: &Path) -> io::Result<Start> {
+        let cache = self.cache.join(&row.name).join(hash(root));
+        fs::create_dir_all(&cache)?;
+        let mut args: Vec<OsString> = row.args.iter().map(OsString::from).collect();
+        let (mut options, mut settings, mut has_index) = (Value::Null, json!({}), false);
+        // Where the folder is trusted, its own environment of Python may be on PATH.
+        let mut env =
+            if self.is_trusted { Vec::new() } else { vec![("PATH".into(), Some(self.programs.path().to_owned()))] };
+        match row.rule {
+            Rule::InOrder => {
+                let preferences = json!({ "disableAutomaticTypeAcquisition": true });
+                options = json!({ "disableAutomaticTypingAcquisition": true });
+                settings = json!({ "typescript": preferences, "javascript": preferences, "js/ts": preferences });
+            }
+            Rule::Pyright => {
+                let python = root.join(".venv/bin/python");
+                if self.is_trusted && python.is_file() {
+                    settings = json!({ "python": { "pythonPath": python } });
+                }
+            }
+            Rule::Clangd => {
+                options = json!({ "clangdFileStatus": true });
+                // Its cache lies beside the compile commands that it reads, so it reads a copy of them.
+                if let Some(commands) = COMPILE_COMMANDS.iter().map(|name| root.join(name)).find(|path| path.is_file())
+                {
+                    fs::copy(&commands, cache.join("compile_commands.json"))?;
+                    let mut argument = OsString::from("--compile-commands-dir=");
+                    argument.push(&cache);
+                    args.push(argument);
+                    has_index = true;
+                }
+            }
+            Rule::RustAnalyzer => {
+                options = json!({
+                    "cargo": { "buildScripts": { "enable": false }, "targetDir": cache.join("target") },
+                    "procMacro": { "enable": false },
+                    "checkOnSave": false,
+                    "files": { "watcher": "client" },
+                });
+                settings = json!({ "rust-analyzer": options });
+                env.push(("CARGO_TARGET_DIR".into(), Some(cache.join("target").into())));
+            }
+        }
+        let spec = Spec { program, args, env, cwd: cache, supervisor: self.supervisor.clone() };
+        Ok(Start { spec, root: root.to_owned(), options, settings, has_index })
+    }
+}
+
+/// A name for a folder that no other has.
+fn hash(folder: &Path) -> String {
+    let digest = Sha256::digest(folder.as_os_str().as_encoded_bytes());
+    digest.iter().take(8).fold(String::new(), |name, byte| format!("{name}{byte:02x}"))
+}

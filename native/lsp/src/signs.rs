@@ -1,0 +1,146 @@
+//! What a language server shows of itself, and what follows from it: whether it is ready. That is a live state and can end
+//! (H2).
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use tokio::time::Instant;
+
+use crate::table::Rule;
+
+/// What clangd calls the progress of its index.
+const INDEX: &str = "backgroundIndexProgress";
+/// How long after it has read its first file clangd may take before it begins an index.
+const INDEX_MAY_BEGIN: Duration = Duration::from_secs(1);
+
+/// What was shown so far.
+#[derive(Debug)]
+pub(crate) struct Signs {
+    rule: Rule,
+    /// Whether the project says how each of its files is compiled, so that there is an index to come.
+    has_index: bool,
+    /// How often ready has turned into not ready.
+    pub(crate) endings: u64,
+    /// How often the source files were looked for.
+    pub(crate) searches: u64,
+    quiescent: bool,
+    /// What is wrong, as the server says.
+    pub(crate) fault: Option<String>,
+    indexing: BTreeSet<String>,
+    has_indexed: bool,
+    /// When the first diagnostics were published.
+    read_first: Option<Instant>,
+}
+
+/// Whether a server is ready.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum State {
+    /// It is.
+    Ready,
+    /// It will be then if nothing else is shown.
+    ReadyAt(Instant),
+    /// Not before something is shown.
+    NotReady,
+}
+
+impl Signs {
+    pub(crate) fn new(rule: Rule, has_index: bool) -> Self {
+        Self {
+            rule,
+            has_index,
+            endings: 0,
+            searches: 0,
+            quiescent: false,
+            fault: None,
+            indexing: BTreeSet::new(),
+            has_indexed: false,
+            read_first: None,
+        }
+    }
+
+    /// Whether the server is ready now.
+    pub(crate) fn state(&self, now: Instant) -> State {
+        let is_shown = match self.rule {
+            Rule::InOrder => true,
+            Rule::Pyright => self.searches > 0,
+            Rule::RustAnalyzer => self.quiescent,
+            Rule::Clangd if !self.indexing.is_empty() => false,
+            Rule::Clangd if self.has_indexed || !self.has_index => self.read_first.is_some(),
+            // What was indexed before is not indexed again, and then nothing is told.
+            Rule::Clangd => {
+                return match self.read_first.map(|first| first + INDEX_MAY_BEGIN) {
+                    Some(at) if at <= now => State::Ready,
+                    Some(at) => State::ReadyAt(at),
+                    None => State::NotReady,
+                };
+            }
+        };
+        if is_shown { State::Ready } else { State::NotReady }
+    }
+
+    /// Takes note of a notification.
+    pub(crate) fn note(&mut self, method: &str, params: &RawValue, now: Instant) {
+        let before = self.state(now);
+        match method {
+            "$/progress" => self.progress(params),
+            "experimental/serverStatus" => self.status(params),
+            "window/logMessage" => self.logged(params),
+            "textDocument/publishDiagnostics" => {
+                self.read_first.get_or_insert(now);
+            }
+            _ => {}
+        }
+        if before == State::Ready && self.state(now) != State::Ready {
+            self.endings += 1;
+        }
+    }
+
+    fn progress(&mut self, params: &RawValue) {
+        #[derive(Deserialize)]
+        struct Progress {
+            token: serde_json::Value,
+            value: Work,
+        }
+        #[derive(Deserialize)]
+        struct Work {
+            kind: String,
+        }
+        let Ok(Progress { token, value: Work { kind } }) = serde_json::from_str(params.get()) else { return };
+        let Some(token) = token.as_str().filter(|token| *token == INDEX) else { return };
+        if kind == "end" {
+            self.indexing.remove(token);
+            self.has_indexed = true;
+        } else {
+            self.indexing.insert(token.to_owned());
+        }
+    }
+
+    fn status(&mut self, params: &RawValue) {
+        #[derive(Deserialize)]
+        struct Status {
+            #[serde(default)]
+            health: String,
+            quiescent: bool,
+            #[serde(default)]
+            message: Option<String>,
+        }
+        let Ok(Status { health, quiescent, message }) = serde_json::from_str(params.get()) else { return };
+        self.quiescent = quiescent;
+        self.fault = (health == "error").then(|| message.unwrap_or_default());
+    }
+
+    fn logged(&mut self, params: &RawValue) {
+        #[derive(Deserialize)]
+        struct Log {
+            message: String,
+        }
+        let Ok(Log { message }) = serde_json::from_str(params.get()) else { return };
+        let has_searched = message == "No source files found."
+            || message.strip_prefix("Found ").is_some_and(|rest| rest.contains(" source file"));
+        if has_searched {
+            self.searches += 1;
+        }
+    }
+}
