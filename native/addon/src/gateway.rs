@@ -152,7 +152,7 @@ impl Gateway {
             Ok(loopback) => loopback,
             Err(error) => {
                 sink.close();
-                return Err(sentence(&error.to_string()));
+                return Err(sentence(&format!("{error}; free one, or set `mcpLspGateway.port` to another.")));
             }
         };
         let port = loopback.port();

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use gateway_core::ask::{Ask, Raw, Subject};
 use gateway_core::position::Position;
+use gateway_core::wording::Wording;
 use gateway_server::editor::{Editor, EditorError, MainDocument, OpenDocument, Readiness};
 use napi::Status;
 use napi::bindgen_prelude::FnArgs;
@@ -14,6 +15,7 @@ use serde_json::{Value, json};
 
 use crate::answers::{Answer, UNANSWERED};
 use crate::rows::{self, Malformed};
+use crate::wording::VS_CODE;
 
 /// How many questions may wait for JavaScript's thread to take them.
 const WAITING_QUESTIONS: usize = 64;
@@ -65,7 +67,7 @@ impl JsEditor {
             self.offer(question, request.to_string()).await.map_err(|reason| failed(&reason))?;
         match outcome {
             0 => unpack(&text, cells.as_slice()).map_err(|Malformed(what)| failed(&what)),
-            1 => Err(EditorError::Unavailable),
+            1 => Err(EditorError::Unavailable(None)),
             2 => Err(EditorError::NotFound),
             _ => Err(failed(&"an outcome that is not known")),
         }
@@ -86,6 +88,8 @@ impl JsEditor {
 }
 
 impl Editor for JsEditor {
+    const WORDING: &'static Wording = &VS_CODE;
+
     async fn open(&self, uri: &str, position: Option<Position>) -> Result<OpenDocument, EditorError> {
         let mut request = about(uri);
         add_position(&mut request, position);
@@ -153,5 +157,5 @@ fn add_position(request: &mut Value, position: Option<Position>) {
 fn failed(question: Question, request: &Value, reason: &dyn Display) -> EditorError {
     let method = request["method"].as_str();
     tracing::warn!(?question, method, %reason, "no usable answer");
-    EditorError::Failed
+    EditorError::Failed(None)
 }

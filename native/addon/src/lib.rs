@@ -6,6 +6,7 @@ pub mod gateway;
 pub mod js_editor;
 mod log;
 mod rows;
+mod wording;
 
 #[cfg(panic = "abort")]
 compile_error!("a panic must cost one call, never the extension host with every extension in it: build with unwinding");

@@ -11,6 +11,7 @@ use gateway_core::ask::{Raw, Shape};
 use gateway_core::completeness::Completeness;
 use gateway_core::cursor::Cursor;
 use gateway_core::epochs::Epochs;
+use gateway_core::error::ToolError;
 use gateway_core::keys::SnapshotKey;
 use gateway_core::limits::Limits;
 use gateway_core::location::RawLocations;
@@ -19,6 +20,7 @@ use gateway_core::roots::AllowedRoots;
 use gateway_core::snapshots::Snapshots;
 use gateway_core::tool::{Asked, Canonical};
 use gateway_core::tools;
+use gateway_core::wording::Wording;
 use gateway_server::disk::{Disk, Resolver};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -104,7 +106,7 @@ fn average<T>(times: u32, work: impl Fn() -> Result<T, Failure>) -> Result<f64, 
 /// What the addon and the server do with an answer: unpack it, make it canonical, retain it, and write the first page.
 fn engine(rows: &Rows, roots: &AllowedRoots) -> Result<(Snapshots, Vec<u8>), Failure> {
     let raw = unpack(rows)?;
-    let document = roots.admit(raw.uris.first().ok_or("no references")?, &Disk)?;
+    let document = told(roots.admit(raw.uris.first().ok_or("no references")?, &Disk))?;
     let tool = tools::named("vscode.lsp.references").ok_or("no such tool")?;
     let place = json!({ "line": 0, "character": 0 });
     let arguments = json!({ "uri": document.uri.as_str(), "position": place, "includeDeclaration": true });
@@ -119,17 +121,17 @@ fn engine(rows: &Rows, roots: &AllowedRoots) -> Result<(Snapshots, Vec<u8>), Fai
         roots,
         real: &Resolver::default(),
     };
-    let Canonical::Set(retained) = tool.canonicalize(&[Raw::Locations(raw)], &asked)? else {
+    let Canonical::Set(retained) = told(tool.canonicalize(&[Raw::Locations(raw)], &asked))? else {
         return Err("not a set".into());
     };
     let retained = Arc::new(retained);
     black_box(retained.fingerprint());
     let mut snapshots = Snapshots::default();
-    snapshots.retain(snapshot.clone(), Arc::clone(&retained), Duration::ZERO)?;
+    told(snapshots.retain(snapshot.clone(), Arc::clone(&retained), Duration::ZERO))?;
     let limits = Limits::default();
     let budget = ResponseBudget::new(limits.max_response_bytes(), ENVELOPE_BYTES);
     let cursor = Cursor { offset: 0, request, snapshot };
-    let page = tool.page(&retained, &cursor, PageSize::clamped(None, &limits), budget)?;
+    let page = told(tool.page(&retained, &cursor, PageSize::clamped(None, &limits), budget))?;
     Ok((snapshots, page.joined(&retained.set)))
 }
 
@@ -141,17 +143,20 @@ fn unpack(Rows { text, cells, .. }: &Rows) -> Result<RawLocations, Failure> {
     }
 }
 
+fn told<T>(result: Result<T, ToolError>) -> Result<T, Failure> {
+    result.map_err(|error| error.message(&Wording::NEUTRAL).into())
+}
+
 impl Floor {
     fn of(rows: &Rows, roots: &AllowedRoots) -> Result<Self, Failure> {
         let raw = unpack(rows)?;
-        let paths =
-            raw.uris.iter().map(|uri| Ok(roots.admit(uri, &Disk)?.real_path)).collect::<Result<_, Failure>>()?;
+        let paths = raw.uris.iter().map(|uri| Ok(roots.admit(uri, &Disk)?.real_path)).collect::<Result<_, _>>();
         let plain = raw.items.iter().map(|item| Plain {
             uri: item.uri,
             start: (item.range.start.line, item.range.start.character),
             end: (item.range.end.line, item.range.end.character),
         });
-        Ok(Self { paths, items: plain.collect() })
+        Ok(Self { paths: told(paths)?, items: plain.collect() })
     }
 
     fn work(&self) -> Result<(Vec<PathBuf>, Vec<Plain>), Failure> {

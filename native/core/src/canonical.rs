@@ -331,7 +331,7 @@ pub(crate) fn ordered<T: Ord>(mut items: Vec<T>) -> Vec<T> {
 
 /// The string with this index. An index that names none is junk from a provider.
 pub(crate) fn string_at(strings: &[String], index: u32) -> Result<&str, ToolError> {
-    strings.get(index as usize).map(String::as_str).ok_or(ToolError::ProviderFailed)
+    strings.get(index as usize).map(String::as_str).ok_or(ToolError::ProviderFailed(None))
 }
 
 /// A set of one item that weighs so much.

@@ -3,56 +3,37 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use thiserror::Error;
 
 use crate::epochs::Epoch;
+use crate::wording::Wording;
 
-/// Why a tool call failed. `Display` is the sentence that tells the caller what to do; it never holds a secret or a
-/// path outside the allowed roots.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
+/// Why a tool call failed.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ToolError {
     /// The arguments do not fit the tool's input schema. The text names the field, the limit and the way out.
-    #[error("{0}")]
     InvalidParams(String),
     /// The URI lies outside the allowed roots (contract section 1.2), or may: the error is the same whether or not
     /// anything exists there (D36).
-    #[error(
-        "The file lies outside the allowed roots; ask about a file of the open workspace, or add its folder to `mcpLspGateway.additionalAllowedRoots`."
-    )]
     OutsideRoots,
     /// There is no folder open and no additional root configured.
-    #[error("No folder is open in this window; open one, or add a folder to `mcpLspGateway.additionalAllowedRoots`.")]
     NoRoots,
     /// There are allowed folders, and none of them exists at its place.
-    #[error(
-        "None of the allowed folders is at its place any more; open the project's folder again, or correct `mcpLspGateway.additionalAllowedRoots`."
-    )]
     RootsGone,
     /// The URI cannot be read as a local `file:` URI (D34). The text says why, without repeating it.
-    #[error("The URI is not usable: {0}; pass an absolute URI such as file:///home/me/project/src/main.ts.")]
     UriMalformed(&'static str),
     /// The URI lies inside the allowed roots and does not resolve to a real path.
-    #[error("Nothing exists at this URI; check the path, or list the folder first.")]
     UriUnresolvable,
     /// The cursor cannot be decoded, has the wrong version, or belongs to another request.
-    #[error(
-        "The cursor is not usable: {0}; pass `nextCursor` of the previous page unchanged, with the same arguments, or call again with cursor null."
-    )]
     CursorInvalid(&'static str),
     /// The workspace is not what it was when the cursor was made. `changed` is empty once that state is forgotten
     /// (D35).
-    #[error("The workspace changed since this cursor was made; call again with cursor null.")]
     CursorStale {
         /// Which epochs moved, in the contract's order.
         changed: Vec<Epoch>,
     },
     /// The cursor is right and its retained set is gone.
-    #[error("The result that this cursor pages through is no longer held; call again with cursor null.")]
     CursorExpired,
     /// The full set cannot be retained within the caps of D26.
-    #[error(
-        "The full result takes {bytes} bytes and at most {max_bytes} can be held for paging; ask about something more specific."
-    )]
     SnapshotTooLarge {
         /// What the encoded set weighs.
         bytes: usize,
@@ -60,12 +41,8 @@ pub enum ToolError {
         max_bytes: usize,
     },
     /// The document cannot be opened as text.
-    #[error("The editor cannot open this file as text; check that the URI names an existing text file.")]
     DocumentNotFound,
     /// The line lies past the end of the document (D10).
-    #[error(
-        "Line {line} is past the end: the document has {line_count} lines, numbered from 0; correct `position.line`."
-    )]
     LineNotFound {
         /// The line asked about.
         line: u32,
@@ -73,9 +50,6 @@ pub enum ToolError {
         line_count: u32,
     },
     /// The character lies past the end of its line (D10).
-    #[error(
-        "Character {character} is past the end: line {line} has {line_length} UTF-16 units, counted from 0; correct `position.character`."
-    )]
     CharacterNotFound {
         /// The line asked about.
         line: u32,
@@ -85,9 +59,6 @@ pub enum ToolError {
         line_length: u32,
     },
     /// The canonical set exceeds its total cap; nothing is truncated.
-    #[error(
-        "The full result has {items} items and at most {max_items} are allowed; ask about something more specific."
-    )]
     TooManyItems {
         /// How many items the canonical set has.
         items: usize,
@@ -95,7 +66,6 @@ pub enum ToolError {
         max_items: usize,
     },
     /// The response would exceed `maxResponseBytes` (D16).
-    #[error("The response would take {response_bytes} bytes and at most {max_response_bytes} are allowed; {}.", advise_page_size(*.suggested_page_size))]
     ResponseTooLarge {
         /// Size of the whole HTTP body.
         response_bytes: usize,
@@ -105,55 +75,106 @@ pub enum ToolError {
         suggested_page_size: Option<usize>,
     },
     /// The time limit passed first. Asking again may succeed.
-    #[error("No complete answer within {} ms; call again.", .limit.as_millis())]
     Timeout {
         /// The limit in force.
         limit: Duration,
     },
     /// A folder lies on a disk that does not answer. Asking again will succeed once it does.
-    #[error("The disk that holds this folder does not answer; call again once it does.")]
     DiskSilent,
     /// The time limit passed while a language server was still loading (D28). Asking again will succeed.
-    #[error("The language server is still starting, so its answers would not be complete; call again in a moment.")]
     WarmingUp,
     /// The time limit passed before it was sure that the language servers know what was just written. Asking again will
     /// succeed.
-    #[error("Files were just written, and the language servers may not know all of that yet; call again in a moment.")]
     CatchingUp,
     /// As many calls are under way as may be. Asking again will succeed.
-    #[error("Too many calls are under way; call again in a moment.")]
     Busy,
     /// The client cancelled the call (D46).
-    #[error("The call was cancelled; call again if the answer is still wanted.")]
     Cancelled,
     /// Nothing in the editor answers this question for this document.
-    #[error("No language extension in the editor answers this for this file; install or enable one for its language.")]
-    ProviderUnavailable,
-    /// No language extension has published diagnostics of this document, not even that there are none.
-    #[error(
-        "No language extension has reported on this file, so nothing is known about it; open it in an editor tab, or set `mcpLspGateway.diagnostics.openTab`."
-    )]
+    ProviderUnavailable(Option<Explanation>),
+    /// Nothing in the editor has published diagnostics of this document, not even that there are none.
     NotAnalysed,
-    /// A language extension threw, rejected, or returned something that is not an answer.
-    #[error(
-        "A language extension in the editor failed to answer; call again, and look at the editor's log if it goes on."
-    )]
-    ProviderFailed,
+    /// What answers in the editor failed, or returned something that is not an answer.
+    ProviderFailed(Option<Explanation>),
     /// A fault of the gateway.
-    #[error(
-        "The gateway failed on this call; call again, and report it with the log of the MCP LSP Gateway if it goes on."
-    )]
     Internal,
 }
 
-fn advise_page_size(suggested: Option<usize>) -> String {
-    match suggested {
-        Some(size) => format!("call again with pageSize {size}"),
-        None => "raise `mcpLspGateway.maxResponseBytes`, or ask about something more specific".to_owned(),
-    }
+/// Why the back end has no answer, where it knows more than [`Wording`] says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Explanation {
+    /// A fixed word for programs, as in `error.data.details.reason`.
+    pub reason: Option<&'static str>,
+    /// The whole text of the error: what happened, then what to do. The back end keeps it short, and free of secrets and of
+    /// paths outside the allowed roots.
+    pub message: String,
 }
 
 impl ToolError {
+    /// The sentence that tells the caller what to do; it never holds a secret or a path outside the allowed roots.
+    pub fn message(&self, wording: &Wording) -> String {
+        match self {
+            Self::InvalidParams(text) => text.clone(),
+            Self::OutsideRoots => wording.outside_roots.to_owned(),
+            Self::NoRoots => wording.no_roots.to_owned(),
+            Self::RootsGone => wording.roots_gone.to_owned(),
+            Self::UriMalformed(reason) => format!(
+                "The URI is not usable: {reason}; pass an absolute URI such as file:///home/me/project/src/main.ts."
+            ),
+            Self::UriUnresolvable => "Nothing exists at this URI; check the path, or list the folder first.".to_owned(),
+            Self::CursorInvalid(reason) => format!(
+                "The cursor is not usable: {reason}; pass `nextCursor` of the previous page unchanged, with the same arguments, or call again with cursor null."
+            ),
+            Self::CursorStale { .. } => {
+                "The workspace changed since this cursor was made; call again with cursor null.".to_owned()
+            }
+            Self::CursorExpired => {
+                "The result that this cursor pages through is no longer held; call again with cursor null.".to_owned()
+            }
+            Self::SnapshotTooLarge { bytes, max_bytes } => format!(
+                "The full result takes {bytes} bytes and at most {max_bytes} can be held for paging; ask about something more specific."
+            ),
+            Self::DocumentNotFound => wording.document_not_found.to_owned(),
+            Self::LineNotFound { line, line_count } => format!(
+                "Line {line} is past the end: the document has {line_count} lines, numbered from 0; correct `position.line`."
+            ),
+            Self::CharacterNotFound { line, character, line_length } => format!(
+                "Character {character} is past the end: line {line} has {line_length} UTF-16 units, counted from 0; correct `position.character`."
+            ),
+            Self::TooManyItems { items, max_items } => format!(
+                "The full result has {items} items and at most {max_items} are allowed; ask about something more specific."
+            ),
+            Self::ResponseTooLarge { response_bytes, max_response_bytes, suggested_page_size } => {
+                let advice = suggested_page_size.map(|size| format!("call again with pageSize {size}"));
+                let advice = advice.as_deref().unwrap_or(wording.response_too_large);
+                format!(
+                    "The response would take {response_bytes} bytes and at most {max_response_bytes} are allowed; {advice}."
+                )
+            }
+            Self::Timeout { limit } => format!("No complete answer within {} ms; call again.", limit.as_millis()),
+            Self::DiskSilent => {
+                "The disk that holds this folder does not answer; call again once it does.".to_owned()
+            }
+            Self::WarmingUp => {
+                "The language server is still starting, so its answers would not be complete; call again in a moment."
+                    .to_owned()
+            }
+            Self::CatchingUp => {
+                "Files were just written, and the language servers may not know all of that yet; call again in a moment."
+                    .to_owned()
+            }
+            Self::Busy => "Too many calls are under way; call again in a moment.".to_owned(),
+            Self::Cancelled => "The call was cancelled; call again if the answer is still wanted.".to_owned(),
+            Self::ProviderUnavailable(Some(explanation)) | Self::ProviderFailed(Some(explanation)) => {
+                explanation.message.clone()
+            }
+            Self::ProviderUnavailable(None) => wording.provider_unavailable.to_owned(),
+            Self::NotAnalysed => wording.not_analysed.to_owned(),
+            Self::ProviderFailed(None) => wording.provider_failed.to_owned(),
+            Self::Internal => wording.internal.to_owned(),
+        }
+    }
+
     /// The taxonomy's name of this error, as in `error.data.code` (contract section 6.3).
     pub const fn code(&self) -> ErrorCode {
         match self {
@@ -173,8 +194,8 @@ impl ToolError {
             | Self::CatchingUp
             | Self::Busy
             | Self::Cancelled => ErrorCode::CapExceeded,
-            Self::ProviderUnavailable | Self::NotAnalysed => ErrorCode::ProviderUnavailable,
-            Self::ProviderFailed | Self::Internal => ErrorCode::Internal,
+            Self::ProviderUnavailable(_) | Self::NotAnalysed => ErrorCode::ProviderUnavailable,
+            Self::ProviderFailed(_) | Self::Internal => ErrorCode::Internal,
         }
     }
 
@@ -202,6 +223,9 @@ impl ToolError {
             Self::Busy => Some(json!({ "reason": "busy", "retryable": true })),
             Self::NotAnalysed => Some(json!({ "reason": "not_analysed" })),
             Self::Cancelled => Some(json!({ "reason": "cancelled" })),
+            Self::ProviderUnavailable(Some(explanation)) | Self::ProviderFailed(Some(explanation)) => {
+                explanation.reason.map(|reason| json!({ "reason": reason }))
+            }
             _ => None,
         }
     }

@@ -30,3 +30,4 @@ pub mod symbol;
 pub mod tool;
 pub mod tools;
 pub mod uri;
+pub mod wording;

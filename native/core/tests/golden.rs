@@ -4,6 +4,9 @@
 #![expect(clippy::panic, clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod in_memory;
+// The cases show what the users of VS Code are told.
+#[path = "../../addon/src/wording.rs"]
+mod wording;
 mod written_out;
 
 use std::collections::BTreeMap;
@@ -39,6 +42,7 @@ use in_memory::InMemory;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
+use wording::VS_CODE;
 use written_out::Json;
 
 /// One case. README.md beside the cases says what the members mean.
@@ -484,7 +488,7 @@ fn admit(
 
 /// The error as it stands on the wire, without JSON-RPC's number (D3).
 fn wire(error: &ToolError) -> Value {
-    let mut wire = json!({ "code": error.code().as_str(), "message": error.to_string() });
+    let mut wire = json!({ "code": error.code().as_str(), "message": error.message(&VS_CODE) });
     if let Some(details) = error.details() {
         wire["details"] = details;
     }

@@ -133,9 +133,9 @@ impl Scripted {
         match manner {
             Manner::Found => Ok((found, false)),
             Manner::Junk => Ok((found, true)),
-            Manner::Unavailable => Err(EditorError::Unavailable),
+            Manner::Unavailable => Err(EditorError::Unavailable(None)),
             Manner::NotFound => Err(EditorError::NotFound),
-            Manner::Failed => Err(EditorError::Failed),
+            Manner::Failed => Err(EditorError::Failed(None)),
             Manner::Late(after) => {
                 tokio::time::sleep(after).await;
                 Ok((found, false))
@@ -188,12 +188,12 @@ impl Editor for Scripted {
 
     async fn ask(&self, ask: Ask, subject: &Subject, _: Option<Duration>) -> Result<Raw, EditorError> {
         if ask.method == "textDocument/declaration" {
-            let (uri, range) = self.script(|script| script.declared).ok_or(EditorError::Unavailable)?;
+            let (uri, range) = self.script(|script| script.declared).ok_or(EditorError::Unavailable(None))?;
             let items = vec![RawTarget { uri, range, selection: None }];
             return Ok(Raw::Targets(RawTargets { uris: self.uris.to_vec(), items, without_range: 0 }));
         }
         let (found, junk) = self.answer(subject.uri()).await?;
-        let kind = SymbolKind::of_lsp(found.kind).ok_or(EditorError::Failed)?;
+        let kind = SymbolKind::of_lsp(found.kind).ok_or(EditorError::Failed(None))?;
         let off = |index| off(index, junk);
         Ok(match ask.shape {
             Shape::Targets => {

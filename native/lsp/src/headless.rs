@@ -9,8 +9,10 @@ use std::time::Duration;
 use futures_util::future::{join_all, try_join_all};
 use gateway_core::ask::{Ask, Raw, Shape, Subject};
 use gateway_core::diagnostic::RawDiagnostics;
+use gateway_core::error::Explanation;
 use gateway_core::position::Position;
 use gateway_core::uri::{PathStyle, path_of_file_uri};
+use gateway_core::wording::Wording;
 use gateway_server::editor::{Editor, EditorError, Language, MainDocument, OpenDocument, Readiness};
 use gateway_server::watch::Change;
 use ignore::WalkBuilder;
@@ -37,6 +39,17 @@ const ENDS_COUNT_FOR: Duration = Duration::from_secs(180);
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
 /// The longest such pause.
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
+
+/// What clients are told where there is no editor.
+const WORDING: Wording = Wording {
+    outside_roots: "The file lies outside the allowed roots; ask about a file inside them, or have the person start mcp-lsp-gateway with --root for its folder.",
+    no_roots: "There are no allowed roots; start mcp-lsp-gateway in a folder, or with --root.",
+    provider_unavailable: "No language server that is known answers this for this file.",
+    provider_failed: "The language server failed to answer; call again, and run mcp-lsp-gateway doctor in the folder if it goes on.",
+    internal: "The gateway failed on this call; call again, and report it with what mcp-lsp-gateway wrote to stderr if it goes on.",
+    token_refused: "A valid bearer token is needed; mcp-lsp-gateway says at its start which file holds it.",
+    ..Wording::NEUTRAL
+};
 
 /// The language of what no server reads.
 const PLAIN: &str = "plaintext";
@@ -152,7 +165,8 @@ impl Headless {
 
     async fn try_out(&self, main: &Main) -> Result<Able, String> {
         let begun = Instant::now();
-        let document = self.read(&main.document.uri).await.map_err(|error| error.to_string())?;
+        let unreadable = |_| "the file that it was to be tried with cannot be read".to_owned();
+        let document = self.read(&main.document.uri).await.map_err(unreadable)?;
         let home = Home { row: main.row, root: main.root };
         let server = self.try_server(home).await.map_err(|error| error.to_string())?;
         server.open(&document).map_err(|error| error.to_string())?;
@@ -214,16 +228,39 @@ impl Headless {
     async fn server_of(&self, uri: &str) -> Result<(Arc<Server>, Document), EditorError> {
         let document = self.document(uri).await?;
         let path = path_of_file_uri(uri, PathStyle::NATIVE).ok_or(EditorError::NotFound)?;
-        let (home, _) = self.home_of(Path::new(&path)).ok_or(EditorError::Unavailable)?;
+        let (home, _) = self.home_of(Path::new(&path)).ok_or(EditorError::Unavailable(None))?;
         Ok((self.server(home).await?, document))
     }
 
     async fn server(&self, home: Home) -> Result<Arc<Server>, EditorError> {
         self.try_server(home).await.map_err(|error| {
-            tracing::warn!(%error, server = self.slots[home.row].0.title, "no language server");
+            let row = &self.slots[home.row].0;
+            tracing::warn!(%error, server = row.title, "no language server");
+            let explained = |reason, message| Some(Explanation { reason, message });
+            let Row { title, install, .. } = &**row;
             match error {
-                NoServer::Missing | NoServer::Untrusted => EditorError::Unavailable,
-                NoServer::NotStarted(_) | NoServer::EndedTooOften => EditorError::Failed,
+                NoServer::Missing => EditorError::Unavailable(explained(
+                    Some("not_installed"),
+                    format!("{title} answers this for this file, and is not on PATH; install it: {install}."),
+                )),
+                NoServer::Untrusted => EditorError::Unavailable(explained(
+                    Some("untrusted"),
+                    format!(
+                        "{title} runs code of the project, and its folder is not trusted; the person can trust it: \
+                         mcp-lsp-gateway trust <folder>."
+                    ),
+                )),
+                NoServer::NotStarted(_) => EditorError::Failed(explained(
+                    Some("not_started"),
+                    format!("{title} did not start; run mcp-lsp-gateway doctor in the folder, which says why."),
+                )),
+                NoServer::EndedTooOften => EditorError::Failed(explained(
+                    Some("ends_again_and_again"),
+                    format!(
+                        "{title} has ended five times within three minutes; run mcp-lsp-gateway doctor in the folder, \
+                         and call again after that."
+                    ),
+                )),
             }
         })
     }
@@ -286,7 +323,7 @@ impl Headless {
             running.open(&document).map_err(NoAnswer::from)?;
             match running.ask(ask, subject).await {
                 Ok(Raw::WorkspaceSymbols(symbols)) => Ok(Some(symbols)),
-                Ok(_) => Err(EditorError::Failed),
+                Ok(_) => Err(EditorError::Failed(None)),
                 Err(NoAnswer::NotOffered) => Ok(None),
                 Err(error) => Err(error.into()),
             }
@@ -370,13 +407,14 @@ enum NoServer {
 impl From<NoAnswer> for EditorError {
     fn from(error: NoAnswer) -> Self {
         match error {
-            NoAnswer::NotOffered => Self::Unavailable,
-            NoAnswer::Failed | NoAnswer::Ended => Self::Failed,
+            NoAnswer::NotOffered => Self::Unavailable(None),
+            NoAnswer::Failed | NoAnswer::Ended => Self::Failed(None),
         }
     }
 }
 
 impl Editor for Headless {
+    const WORDING: &'static Wording = &WORDING;
     const IS_TOLD: bool = true;
 
     async fn open(&self, uri: &str, position: Option<Position>) -> Result<OpenDocument, EditorError> {
@@ -400,7 +438,7 @@ impl Editor for Headless {
     async fn ready(&self, uri: &str, _: bool) -> Result<Readiness, EditorError> {
         let (server, document) = match self.server_of(uri).await {
             // Whoever is asked about it says what is missing.
-            Err(EditorError::Unavailable) => return Ok(Readiness::Assumed),
+            Err(EditorError::Unavailable(_)) => return Ok(Readiness::Assumed),
             found => found?,
         };
         server.open(&document).map_err(NoAnswer::from)?;

@@ -132,7 +132,7 @@ impl<E: Editor> Gateway<E> {
         // All are waited for, so that of several failures it is always that of the same ask that counts.
         let answers = join_all(asks.iter().map(|ask| async move {
             match self.editor().ask(*ask, subject, known_for).await {
-                Err(EditorError::Unavailable) if ask.is_optional => Ok(ask.shape.nothing()),
+                Err(EditorError::Unavailable(_)) if ask.is_optional => Ok(ask.shape.nothing()),
                 answer => answer,
             }
         }))
@@ -188,7 +188,8 @@ impl<E: Editor> Gateway<E> {
                         return Ok(Believed { moment, answers, completeness });
                     }
                 }
-                Err(EditorError::Failed) if self.silent().may_be_starting(&language.id) => {}
+                // A back end that says why it failed does not wait for a start.
+                Err(EditorError::Failed(None)) if self.silent().may_be_starting(&language.id) => {}
                 Err(error) => return Err(error.into()),
             }
             progress.set_warming_up(true);

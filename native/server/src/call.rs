@@ -11,6 +11,7 @@ use gateway_core::keys::RequestKey;
 use gateway_core::limits::Limits;
 use gateway_core::page::{PageSize, ResponseBudget};
 use gateway_core::tool::{Arguments, Canonical, Question, Registered, WantedPage};
+use gateway_core::wording::Wording;
 use tokio::time::timeout;
 
 use crate::access::Access;
@@ -40,6 +41,10 @@ impl<E: Editor> Calls for Gateway<E> {
 
     fn activity(&self) -> &Activity {
         self.activity()
+    }
+
+    fn wording(&self) -> &'static Wording {
+        E::WORDING
     }
 
     fn limits(&self) -> Limits {

@@ -1,14 +1,15 @@
 //! The questions that may be asked of an editor.
 //!
-//! The server owns this trait and knows nothing of who implements it: VS Code today, language servers driven without
-//! VS Code later. Answers are raw: nothing is gated, sorted or decided here.
+//! The server owns this trait and knows nothing of the back end that implements it. Answers are raw: nothing is gated, sorted
+//! or decided here.
 
 use std::future::Future;
 use std::time::Duration;
 
 use gateway_core::ask::{Ask, Raw, Subject};
-use gateway_core::error::ToolError;
+use gateway_core::error::{Explanation, ToolError};
 use gateway_core::position::Position;
+use gateway_core::wording::Wording;
 
 use crate::watch::Change;
 
@@ -57,26 +58,24 @@ pub enum Readiness {
     Resting,
 }
 
-/// Why the editor gave no answer. What it said is logged where it happened and goes no further: it may hold paths.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+/// Why the editor gave no answer. What a provider said is logged where it happened and goes no further, since it may hold
+/// paths; a back end that explains itself does so in words that clients may read.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum EditorError {
     /// Nothing in the editor answers this question for this document.
-    #[error("no provider")]
-    Unavailable,
+    Unavailable(Option<Explanation>),
     /// The document cannot be opened as text.
-    #[error("no such document")]
     NotFound,
     /// A provider threw, rejected or returned something that is not an answer.
-    #[error("the provider failed")]
-    Failed,
+    Failed(Option<Explanation>),
 }
 
 impl From<EditorError> for ToolError {
     fn from(error: EditorError) -> Self {
         match error {
-            EditorError::Unavailable => Self::ProviderUnavailable,
+            EditorError::Unavailable(explanation) => Self::ProviderUnavailable(explanation),
             EditorError::NotFound => Self::DocumentNotFound,
-            EditorError::Failed => Self::ProviderFailed,
+            EditorError::Failed(explanation) => Self::ProviderFailed(explanation),
         }
     }
 }
@@ -84,6 +83,9 @@ impl From<EditorError> for ToolError {
 /// An editor that can be asked. Every method may take arbitrarily long; the server limits the time, and may drop the
 /// future.
 pub trait Editor: Send + Sync + 'static {
+    /// What clients are told in words that only this back end has.
+    const WORDING: &'static Wording = &Wording::NEUTRAL;
+
     /// Opens the document at `uri` and keeps it open for a while (D33), so that the questions that follow are fast and
     /// cause no events of their own. It is opened in step with the disk: a text that somebody else has written is taken
     /// over first. `position` is the place that is asked about, if one is.

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use gateway_core::limits::MAX_REQUEST_BYTES;
+use gateway_core::wording::Wording;
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use hyper::body::{Body, Bytes, Frame};
 use hyper::header::{
@@ -87,7 +88,7 @@ impl<G: Guarded> Endpoint<G> {
             Err(refusal) => {
                 tracing::debug!(status = refusal.status().as_u16(), reason = ?refusal, "refused a request");
                 discard(&head, body);
-                refusal.answer()
+                refusal.answer(self.0.gateway().wording())
             }
         }
     }
@@ -133,7 +134,7 @@ async fn receive<G: Guarded, B: RequestBody>(
         Ok(message) => message,
         Err(fault) => {
             tracing::debug!(?fault, "a body is not a message");
-            return Ok(json(StatusCode::BAD_REQUEST, rpc::failure(None, &fault)));
+            return Ok(json(StatusCode::BAD_REQUEST, rpc::failure(None, &fault, lifecycle.gateway().wording())));
         }
     };
     if let Message::Request { id, method, params } = &message
@@ -388,40 +389,38 @@ impl Refusal {
 
     /// What the client's person reads. Nothing where clients of newer revisions, which probe before they initialize,
     /// fall back on exactly an empty body (D42).
-    const fn text(self) -> &'static str {
+    const fn text(self, wording: &Wording) -> &'static str {
         match self {
             Self::Host => {
-                "The Host header must name this machine's loopback interface, such as 127.0.0.1 or localhost.\n"
+                "The Host header must name this machine's loopback interface, such as 127.0.0.1 or localhost."
             }
-            Self::Origin => "This Origin is not allowed; add it to the setting mcpLspGateway.allowedOrigins.\n",
-            Self::Bearer => {
-                "A valid bearer token is needed; in the editor's window run MCP LSP Gateway: Connect a Client… and give the client what it copies.\n"
-            }
-            Self::Path => "The one path of this server is /mcp.\n",
-            Self::Method => "Send messages by POST, and end a session by DELETE; there is no event stream to GET.\n",
-            Self::ContentType => "The request body must be application/json, and Content-Type must say so.\n",
-            Self::ContentEncoding => "The request body must not be compressed.\n",
-            Self::Accept => "Accept must cover application/json and text/event-stream.\n",
-            Self::Size => "A request body may have at most 1048576 bytes.\n",
-            Self::Slow => "The request body did not arrive in time.\n",
-            Self::Body => "The request body ended early or is malformed.\n",
+            Self::Origin => wording.origin_refused,
+            Self::Bearer => wording.token_refused,
+            Self::Path => "The one path of this server is /mcp.",
+            Self::Method => "Send messages by POST, and end a session by DELETE; there is no event stream to GET.",
+            Self::ContentType => "The request body must be application/json, and Content-Type must say so.",
+            Self::ContentEncoding => "The request body must not be compressed.",
+            Self::Accept => "Accept must cover application/json and text/event-stream.",
+            Self::Size => "A request body may have at most 1048576 bytes.",
+            Self::Slow => "The request body did not arrive in time.",
+            Self::Body => "The request body ended early or is malformed.",
             Self::NoSession => "",
-            Self::UnknownSession => "This session is unknown or has ended; begin a new one by initialize.\n",
+            Self::UnknownSession => "This session is unknown or has ended; begin a new one by initialize.",
             Self::Version(Revision::Current) => {
-                "MCP-Protocol-Version must be 2025-11-25, the one revision that this server speaks.\n"
+                "MCP-Protocol-Version must be 2025-11-25, the one revision that this server speaks."
             }
             Self::Version(Revision::Fallback) => {
-                "MCP-Protocol-Version must be 2025-06-18, the revision that this session was begun in.\n"
+                "MCP-Protocol-Version must be 2025-06-18, the revision that this session was begun in."
             }
         }
     }
 }
 
 impl Refusal {
-    fn answer(self) -> Answer {
-        let mut answer = match self.text() {
+    fn answer(self, wording: &Wording) -> Answer {
+        let mut answer = match self.text(wording) {
             "" => empty(self.status()),
-            text => of_type(PLAIN_TEXT, self.status(), Bytes::from_static(text.as_bytes()).into()),
+            text => of_type(PLAIN_TEXT, self.status(), format!("{text}\n").into_bytes().into()),
         };
         let headers = answer.headers_mut();
         if matches!(self, Self::Host | Self::Origin | Self::Bearer) {

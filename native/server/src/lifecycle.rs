@@ -7,6 +7,7 @@ use std::time::Instant;
 use gateway_core::error::ToolError;
 use gateway_core::limits::Limits;
 use gateway_core::tool::{Arguments, Registered};
+use gateway_core::wording::Wording;
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
@@ -23,13 +24,13 @@ const MAX_CALLS: usize = 192;
 /// How many of them may be of one session, so that a client that calls without end leaves room for others.
 const MAX_SESSION_CALLS: usize = 128;
 
-/// What the model is told of all tools together. Codex shows its models the first 250 characters or so, and the tools only
-/// when they look for them: so what can be asked here stands first.
-const INSTRUCTIONS: &str = "Ask the language servers of the editor that has this workspace open: where a symbol is defined \
-    and used, its type and documentation, the symbols of a file or the workspace, errors and warnings. More exact than a \
-    text search. Read-only. Lines and characters are 0-based, characters in UTF-16 units; ranges end before `end`. Paged \
-    tools return `nextCursor`: pass it back unchanged until it is null. When a call fails, its message says what to do; \
-    with `retryable` in the error's details, or the word \"call again\", repeat the call.";
+/// What the model is told of all tools together, after who is asked. Codex shows its models the first 250 characters or
+/// so, and the tools only when they look for them: so what can be asked here stands first.
+const INSTRUCTIONS: &str = "where a symbol is defined and used, its type and documentation, the symbols of a file or \
+    the workspace, errors and warnings. More exact than a text search. Read-only. Lines and characters are 0-based, \
+    characters in UTF-16 units; ranges end before `end`. Paged tools return `nextCursor`: pass it back unchanged until it \
+    is null. When a call fails, its message says what to do; with `retryable` in the error's details, or the word \"call \
+    again\", repeat the call.";
 
 /// What the transport needs of the gateway behind it.
 pub trait Calls: Send + Sync + 'static {
@@ -44,6 +45,11 @@ pub trait Calls: Send + Sync + 'static {
 
     /// What clients did lately.
     fn activity(&self) -> &Activity;
+
+    /// What clients are told in words that only the back end has.
+    fn wording(&self) -> &'static Wording {
+        &Wording::NEUTRAL
+    }
 
     /// The caps in force, now.
     fn limits(&self) -> Limits;
@@ -86,7 +92,7 @@ impl<G: Calls> Lifecycle<G> {
                 "`protocolVersion` is required and must be a string; this server speaks {}.",
                 Revision::Current.name()
             ));
-            return (None, rpc::failure(Some(id), &fault.into()));
+            return (None, self.failure(id, fault));
         };
         let falls_back = fallback && wanted == Revision::Fallback.name();
         let revision = if falls_back { Revision::Fallback } else { Revision::Current };
@@ -94,7 +100,7 @@ impl<G: Calls> Lifecycle<G> {
             Ok(session) => session,
             Err(error) => {
                 tracing::error!(%error, "the system has no randomness for a session id");
-                return (None, rpc::failure(Some(id), &ToolError::Internal.into()));
+                return (None, self.failure(id, ToolError::Internal));
             }
         };
         let result = json!({
@@ -105,11 +111,16 @@ impl<G: Calls> Lifecycle<G> {
                 "title": "MCP LSP Gateway",
                 "version": self.gateway.version(),
             },
-            "instructions": INSTRUCTIONS,
+            "instructions": format!("Ask {}: {INSTRUCTIONS}", self.gateway.wording().who_is_asked),
         });
         self.gateway.activity().session_begun(session, params.get("clientInfo"));
         tracing::info!("a client began a session");
         (Some(session), rpc::success(id, result.to_string().as_bytes()))
+    }
+
+    /// The body that answers `id` by an error.
+    fn failure(&self, id: &Id, fault: impl Into<Fault>) -> Vec<u8> {
+        rpc::failure(Some(id), &fault.into(), self.gateway.wording())
     }
 
     /// Takes a message inside a session; the answer, if it wants one.
@@ -120,10 +131,10 @@ impl<G: Calls> Lifecycle<G> {
                 let is_call = method == "tools/call";
                 let run = is_call.then(|| self.running.enter(session, &id)).transpose().map_err(|of| {
                     tracing::debug!(?of, "too many calls are under way");
-                    TooMany { of, body: rpc::failure(Some(&id), &ToolError::Busy.into()) }
+                    TooMany { of, body: self.failure(&id, ToolError::Busy) }
                 })?;
                 let answer = self.answer(session, &id, &method, params, run.as_ref()).await;
-                Ok(Some(answer.unwrap_or_else(|fault| rpc::failure(Some(&id), &fault).into())))
+                Ok(Some(answer.unwrap_or_else(|fault| self.failure(&id, fault).into())))
             }
             Message::Notification { method, params } => {
                 self.notice(session, &method, params);

@@ -2,6 +2,7 @@
 
 use gateway_core::error::{ErrorCode, ToolError};
 use gateway_core::page::Payload;
+use gateway_core::wording::Wording;
 use hyper::body::Bytes;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -139,7 +140,7 @@ impl Fault {
         }
     }
 
-    fn message(&self) -> String {
+    fn message(&self, wording: &Wording) -> String {
         match self {
             Self::Parse => "Parse error: the request body cannot be read as JSON in UTF-8, with numbers in range and at most 127 levels.".to_owned(),
             Self::InvalidRequest(reason) => format!("Invalid request: {reason}."),
@@ -147,13 +148,13 @@ impl Fault {
                 "Method not found: this server answers initialize, ping, tools/list and tools/call.".to_owned()
             }
             // Most clients show the model this text alone, so it carries the code as well (D3).
-            Self::Tool(error) => format!("{error} [{}]", error.code().as_str()),
+            Self::Tool(error) => format!("{} [{}]", error.message(wording), error.code().as_str()),
         }
     }
 
-    fn data(&self) -> Option<Value> {
+    fn data(&self, wording: &Wording) -> Option<Value> {
         let Self::Tool(error) = self else { return None };
-        let mut data = json!({ "code": error.code().as_str(), "message": error.to_string() });
+        let mut data = json!({ "code": error.code().as_str(), "message": error.message(wording) });
         if let (Value::Object(fields), Some(details)) = (&mut data, error.details()) {
             fields.insert("details".to_owned(), details);
         }
@@ -161,10 +162,10 @@ impl Fault {
     }
 }
 
-/// The body that answers `id`, or a message whose id could not be read, by an error.
-pub(crate) fn failure(id: Option<&Id>, fault: &Fault) -> Vec<u8> {
-    let mut error = json!({ "code": fault.number(), "message": fault.message() });
-    if let (Value::Object(fields), Some(data)) = (&mut error, fault.data()) {
+/// The body that answers `id`, or a message whose id could not be read, by an error, in the words of the back end.
+pub(crate) fn failure(id: Option<&Id>, fault: &Fault, wording: &Wording) -> Vec<u8> {
+    let mut error = json!({ "code": fault.number(), "message": fault.message(wording) });
+    if let (Value::Object(fields), Some(data)) = (&mut error, fault.data(wording)) {
         fields.insert("data".to_owned(), data);
     }
     json!({ "jsonrpc": "2.0", "id": id, "error": error }).to_string().into_bytes()

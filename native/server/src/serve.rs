@@ -40,11 +40,9 @@ const TELL_AGAIN_AFTER: Duration = Duration::from_secs(60);
 /// How long an evicted connection has to be gone, where another is to be accepted in its stead.
 const EVICTION_PAUSE: Duration = Duration::from_millis(1);
 
-/// Why no listener could be had.
+/// Why no listener could be had. `Display` says what happened; what to do about it, the back end knows.
 #[derive(Debug, thiserror::Error)]
-#[error(
-    "None of the wished ports could be opened on 127.0.0.1 ({0}); free one, or set `mcpLspGateway.port` to another."
-)]
+#[error("None of the wished ports could be opened on 127.0.0.1 ({0})")]
 pub struct BindError(#[source] io::Error);
 
 /// A listener on 127.0.0.1: there is no other way to get one than [`Loopback::bind`].

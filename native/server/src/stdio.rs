@@ -21,6 +21,7 @@ const MAX_UNWRITTEN: usize = 64;
 /// How many requests may be under way. Of calls, the session's own bound counts first.
 const MAX_REQUESTS: usize = 256;
 
+const TOO_LONG: Fault = Fault::InvalidRequest("a message may have at most 1048576 bytes");
 const NOT_BEGUN: Fault = Fault::InvalidRequest("the session begins with the request initialize");
 
 /// Serves the client at the other end until it sends nothing more. What is under way then is given up. `fallback`: whether a
@@ -58,8 +59,7 @@ impl<G: Calls> Client<G> {
                 Line::Whole(line) if line.trim_ascii().is_empty() => continue,
                 Line::Whole(line) => line,
                 Line::TooLong => {
-                    self.answer(rpc::failure(None, &Fault::InvalidRequest("a message may have at most 1048576 bytes")))
-                        .await;
+                    self.answer(self.failure(None, &TOO_LONG)).await;
                     continue;
                 }
                 Line::End => break,
@@ -74,7 +74,7 @@ impl<G: Calls> Client<G> {
                     self.answer(answer).await;
                 }
                 Ok(message) => self.take(message).await,
-                Err(fault) => self.answer(rpc::failure(None, &fault)).await,
+                Err(fault) => self.answer(self.failure(None, &fault)).await,
             }
         }
         if let Some(session) = self.session {
@@ -87,7 +87,7 @@ impl<G: Calls> Client<G> {
         let Some(session) = self.session else {
             if let Message::Request { id, method, .. } = message {
                 let is_ping = method == "ping";
-                let answer = if is_ping { rpc::success(&id, b"{}") } else { rpc::failure(Some(&id), &NOT_BEGUN) };
+                let answer = if is_ping { rpc::success(&id, b"{}") } else { self.failure(Some(&id), &NOT_BEGUN) };
                 self.answer(answer).await;
             }
             return;
@@ -106,7 +106,7 @@ impl<G: Calls> Client<G> {
         let id = id.clone();
         while self.requests.try_join_next().is_some() {}
         if self.requests.len() >= MAX_REQUESTS {
-            self.answer(rpc::failure(Some(&id), &ToolError::Busy.into())).await;
+            self.answer(self.failure(Some(&id), &ToolError::Busy.into())).await;
             return;
         }
         let (lifecycle, answers) = (Arc::clone(&self.lifecycle), self.answers.clone());
@@ -122,6 +122,10 @@ impl<G: Calls> Client<G> {
                 drop(answers.send(answer).await);
             }
         });
+    }
+
+    fn failure(&self, id: Option<&Id>, fault: &Fault) -> Vec<u8> {
+        rpc::failure(id, fault, self.lifecycle.gateway().wording())
     }
 
     async fn answer(&self, answer: Vec<u8>) {

@@ -145,7 +145,7 @@ fn name<'a>(raw: &'a RawDocumentSymbols, item: &RawDocumentSymbol) -> Result<Opt
 /// The name of the symbol that directly contains this one, or what the provider says it is (D13).
 fn container_name<'a>(raw: &'a RawDocumentSymbols, item: &RawDocumentSymbol) -> Result<Option<&'a str>, ToolError> {
     match item.parent {
-        Some(parent) => name(raw, raw.items.get(parent as usize).ok_or(ToolError::ProviderFailed)?),
+        Some(parent) => name(raw, raw.items.get(parent as usize).ok_or(ToolError::ProviderFailed(None))?),
         None => text(raw, item.container_name),
     }
 }

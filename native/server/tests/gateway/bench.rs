@@ -126,7 +126,7 @@ impl Editor for StandIn {
         let mut readiness = self.set(|answers| answers.readiness.subscribe());
         let is_enough = |readiness: &_| or_resting || *readiness != Readiness::Resting;
         let readiness = *readiness.wait_for(|known| known.as_ref().is_some_and(is_enough)).await.expect("never closed");
-        readiness.ok_or(EditorError::Failed)
+        readiness.ok_or(EditorError::Failed(None))
     }
 
     async fn main_documents(&self) -> Result<Vec<MainDocument>, EditorError> {
@@ -139,7 +139,7 @@ impl Editor for StandIn {
             self.on_the_way().await;
         }
         self.set(|answers| {
-            let unavailable = EditorError::Unavailable;
+            let unavailable = EditorError::Unavailable(None);
             match (ask.shape, subject) {
                 (Shape::Hovers, Subject::Place { uri, position }) => {
                     answers.asked_about.push(format!("{uri} {position}"));
@@ -159,7 +159,9 @@ impl Editor for StandIn {
                 Shape::WorkspaceSymbols => {
                     answers.workspace_symbols.clone().map(Raw::WorkspaceSymbols).ok_or(unavailable)
                 }
-                Shape::Diagnostics => answers.diagnostics.clone().map(Raw::Diagnostics).ok_or(EditorError::Failed),
+                Shape::Diagnostics => {
+                    answers.diagnostics.clone().map(Raw::Diagnostics).ok_or(EditorError::Failed(None))
+                }
                 _ => Err(unavailable),
             }
         })

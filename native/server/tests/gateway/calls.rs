@@ -459,8 +459,8 @@ async fn declarations_are_removed_by_default_and_a_language_without_definitions_
     assert_eq!(lines(bench.references(json!({ "includeDeclaration": false })).await), [1, 3]);
     assert_eq!(lines(bench.references(json!({ "includeDeclaration": true })).await), [1, 2, 3]);
 
-    bench.editor.set(|answers| answers.definition = Some(Err(EditorError::Failed)));
-    assert_eq!(bench.references(json!({ "includeDeclaration": false })).await, Err(ToolError::ProviderFailed));
+    bench.editor.set(|answers| answers.definition = Some(Err(EditorError::Failed(None))));
+    assert_eq!(bench.references(json!({ "includeDeclaration": false })).await, Err(ToolError::ProviderFailed(None)));
 }
 
 #[tokio::test]
@@ -468,8 +468,8 @@ async fn a_question_that_nothing_answers_is_unavailable() {
     let bench = Bench::new();
     let position = json!({ "uri": bench.uri("a.ts"), "position": { "line": 0, "character": 0 } });
 
-    assert_eq!(bench.references(json!({})).await, Err(ToolError::ProviderUnavailable));
-    assert_eq!(bench.call(DEFINITION, position).await, Err(ToolError::ProviderUnavailable));
+    assert_eq!(bench.references(json!({})).await, Err(ToolError::ProviderUnavailable(None)));
+    assert_eq!(bench.call(DEFINITION, position).await, Err(ToolError::ProviderUnavailable(None)));
 }
 
 #[tokio::test]
@@ -500,7 +500,7 @@ async fn a_hover_is_asked_for_at_its_position() {
     let item = RawHoverFragment { range: Some(on_line(1)), language: Some(0), value: 1 };
     let hover = RawHovers { strings: vec!["ts".to_owned(), "let x".to_owned()], items: vec![item, item] };
     let arguments = json!({ "uri": bench.uri("a.ts"), "position": { "line": 1, "character": 7 } });
-    assert_eq!(bench.call(HOVER, arguments.clone()).await, Err(ToolError::ProviderUnavailable));
+    assert_eq!(bench.call(HOVER, arguments.clone()).await, Err(ToolError::ProviderUnavailable(None)));
 
     bench.editor.set(|answers| answers.hover = Some(hover));
     let payload = bench.call(HOVER, arguments).await.expect("an answer");
@@ -691,7 +691,7 @@ async fn identical_questions_of_different_tools_do_not_share_an_ask() {
     let (of_document, outline) = tokio::join!(of_document, outline);
 
     assert_eq!(of_document.expect("an answer")["diagnostics"][0]["range"]["start"]["line"], 1);
-    assert_eq!(outline, Err(ToolError::ProviderUnavailable));
+    assert_eq!(outline, Err(ToolError::ProviderUnavailable(None)));
 }
 
 #[tokio::test]

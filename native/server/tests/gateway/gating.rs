@@ -196,7 +196,7 @@ impl Editor for Spy {
         }
         let each_found = || (0..).zip(self.found.iter()).map(|(uri, _)| uri);
         Ok(match ask.shape {
-            Shape::Targets if ask.is_optional => return Err(EditorError::Unavailable),
+            Shape::Targets if ask.is_optional => return Err(EditorError::Unavailable(None)),
             Shape::Targets => {
                 let items = each_found().map(|uri| RawTarget { uri, range: NOWHERE, selection: None });
                 Raw::Targets(RawTargets { uris: self.found.to_vec(), items: items.collect(), without_range: 0 })
@@ -263,7 +263,7 @@ impl Attacked {
             match self.gateway.call(tool, arguments, 100).await {
                 Ok(answered) => break answered.json(),
                 Err(error) => {
-                    let told = format!("{error} {:?}", error.details());
+                    let told = format!("{} {:?}", error.message(Spy::WORDING), error.details());
                     assert!(!told.contains(CANARY) && !told.contains(&self.tree.base), "{uri:?}: {told}");
                     // That the disk took too long once says nothing of the file.
                     if error.code() != ErrorCode::CapExceeded || tries == MAX_TRIES {

@@ -8,7 +8,7 @@ use crate::bench::{
     settings,
 };
 use gateway_core::epochs::Epoch;
-use gateway_core::error::ToolError;
+use gateway_core::error::{Explanation, ToolError};
 use gateway_core::hover::{RawHoverFragment, RawHovers};
 use gateway_server::editor::{EditorError, Readiness};
 use gateway_server::session::Sessions;
@@ -362,14 +362,23 @@ async fn a_language_that_tells_and_never_becomes_ready_is_warming_up_however_lon
 #[tokio::test(start_paused = true)]
 async fn a_provider_that_fails_while_its_language_starts_is_asked_again() {
     let bench = cold_and_silent();
-    bench.editor.set(|answers| answers.definition = Some(Err(EditorError::Failed)));
+    bench.editor.set(|answers| answers.definition = Some(Err(EditorError::Failed(None))));
     let position = json!({ "line": 0, "character": 0 });
     let definition = || bench.call(DEFINITION, json!({ "uri": bench.uri("a.ts"), "position": position }));
 
     assert_eq!(definition().await, Err(ToolError::WarmingUp));
 
     seconds(60).await;
-    assert_eq!(definition().await, Err(ToolError::ProviderFailed));
+    assert_eq!(definition().await, Err(ToolError::ProviderFailed(None)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_failure_that_the_back_end_explains_is_believed_also_while_the_language_starts() {
+    let bench = cold_and_silent();
+    let explanation = Some(Explanation { reason: None, message: "The server has ended; start it.".to_owned() });
+    bench.editor.set(|answers| answers.definition = Some(Err(EditorError::Failed(explanation.clone()))));
+    let arguments = json!({ "uri": bench.uri("a.ts"), "position": { "line": 0, "character": 0 } });
+    assert_eq!(bench.call(DEFINITION, arguments).await, Err(ToolError::ProviderFailed(explanation)));
 }
 
 #[tokio::test(start_paused = true)]

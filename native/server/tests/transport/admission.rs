@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::double::{ORIGIN, TOKEN};
+use crate::double::{ORIGIN, TOKEN, WORDING};
 use crate::wire::{Request, Response, Server};
 
 async fn statuses(server: &Server, requests: impl IntoIterator<Item = (String, Request)>) -> Vec<(String, u16)> {
@@ -362,8 +362,8 @@ async fn a_refusal_explains_itself_in_plain_text_and_repeats_nothing() {
             Request::initialize().set("Host", "odd.example"),
             "The Host header must name this machine's loopback interface",
         ),
-        (Request::initialize().set("Origin", "https://odd.example"), "mcpLspGateway.allowedOrigins"),
-        (Request::initialize().set("Authorization", "Bearer odd.example"), "MCP LSP Gateway: Connect a Client…"),
+        (Request::initialize().set("Origin", "https://odd.example"), WORDING.origin_refused),
+        (Request::initialize().set("Authorization", "Bearer odd.example"), WORDING.token_refused),
         (Request::initialize().start("POST /odd.example HTTP/1.1"), "/mcp"),
         (Request::ping().in_session("odd.example"), "begin a new one by initialize"),
         (Request::ping().in_session(&session).set("MCP-Protocol-Version", "odd.example"), "must be 2025-11-25"),

@@ -8,6 +8,7 @@ use gateway_core::limits::Limits;
 use gateway_core::page::Payload;
 use gateway_core::tool::{Arguments, Registered};
 use gateway_core::tools;
+use gateway_core::wording::Wording;
 use gateway_server::access::Access;
 use gateway_server::activity::Activity;
 use gateway_server::answers::Answered;
@@ -21,6 +22,16 @@ pub(crate) const TOKEN: &str = "dG9rZW4tb2YtdGhlLXRlc3RzLXRoYXQtaXMtbG9uZw";
 pub(crate) const ORIGIN: &str = "https://allowed.example";
 pub(crate) const KEY: [u8; 32] = *b"a key of thirty-two bytes, fixed";
 pub(crate) const WORKSPACE: &str = "file:///home/me/project";
+
+/// What its clients are told in its own words.
+pub(crate) const WORDING: Wording = Wording {
+    who_is_asked: "the stand-in",
+    outside_roots: "The stand-in knows no such file; name another.",
+    response_too_large: "ask the stand-in for less",
+    origin_refused: "The stand-in does not like this origin.",
+    token_refused: "The stand-in wants a token.",
+    ..Wording::NEUTRAL
+};
 
 /// What the stand-in does with a call.
 #[derive(Clone)]
@@ -118,6 +129,10 @@ impl Calls for Double {
 
     fn activity(&self) -> &Activity {
         &self.activity
+    }
+
+    fn wording(&self) -> &'static Wording {
+        &WORDING
     }
 
     fn limits(&self) -> Limits {

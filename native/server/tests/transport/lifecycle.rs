@@ -34,6 +34,7 @@ async fn initialize_is_answered_with_the_revision_the_tools_capability_and_who_w
     let mut answer = response.json();
     let instructions = answer["result"].as_object_mut().unwrap().remove("instructions").unwrap();
     let instructions = instructions.as_str().unwrap();
+    assert!(instructions.starts_with("Ask the stand-in: where a symbol is defined and used"), "{instructions}");
     assert!(instructions.len() < 600);
     // As much as Codex shows its models before they have asked for any tool.
     let beginning = &instructions[..240];

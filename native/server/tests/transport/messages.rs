@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use gateway_core::epochs::Epoch;
-use gateway_core::error::ToolError;
+use gateway_core::error::{Explanation, ToolError};
 use serde_json::{Value, json};
 
-use crate::double::Behaviour;
+use crate::double::{Behaviour, WORDING};
 use crate::wire::{Request, Server};
 
 fn definition(id: &Value) -> Value {
@@ -196,9 +196,9 @@ async fn every_tool_error_has_its_number_and_ends_with_its_code() {
         (ToolError::DocumentNotFound, -32603, "NOT_FOUND"),
         (ToolError::TooManyItems { items: 2, max_items: 1 }, -32603, "CAP_EXCEEDED"),
         (ToolError::Timeout { limit: Duration::from_secs(2) }, -32603, "CAP_EXCEEDED"),
-        (ToolError::ProviderUnavailable, -32603, "PROVIDER_UNAVAILABLE"),
+        (ToolError::ProviderUnavailable(None), -32603, "PROVIDER_UNAVAILABLE"),
         (ToolError::NotAnalysed, -32603, "PROVIDER_UNAVAILABLE"),
-        (ToolError::ProviderFailed, -32603, "INTERNAL"),
+        (ToolError::ProviderFailed(None), -32603, "INTERNAL"),
         (ToolError::Internal, -32603, "INTERNAL"),
     ];
     for (error, number, code) in errors {
@@ -228,6 +228,36 @@ async fn an_error_with_details_carries_them_in_its_data() {
             "data": {"code": "MCP_LSP_GATEWAY/CURSOR_STALE", "message": sentence, "details": {"changed": ["text", "fs"]}},
         }})
     );
+}
+
+#[tokio::test]
+async fn an_error_is_told_in_the_words_of_the_back_end() {
+    let server = Server::start();
+    let explained = |reason| {
+        let message = "The stand-in has no server for this; install one.".to_owned();
+        Some(Explanation { reason, message })
+    };
+    let too_large = ToolError::ResponseTooLarge { response_bytes: 2, max_response_bytes: 1, suggested_page_size: None };
+    let errors = [
+        (ToolError::OutsideRoots, WORDING.outside_roots, json!(null)),
+        (
+            too_large,
+            "The response would take 2 bytes and at most 1 are allowed; ask the stand-in for less.",
+            json!({"responseBytes": 2, "maxResponseBytes": 1}),
+        ),
+        (ToolError::ProviderUnavailable(None), WORDING.provider_unavailable, json!(null)),
+        (
+            ToolError::ProviderUnavailable(explained(Some("untrusted"))),
+            "The stand-in has no server for this; install one.",
+            json!({"reason": "untrusted"}),
+        ),
+        (ToolError::ProviderFailed(explained(None)), "The stand-in has no server for this; install one.", json!(null)),
+    ];
+    for (error, told, details) in errors {
+        server.gateway.behave(Behaviour::Fail(error));
+        let data = server.ask(&definition(&json!(1))).await["error"]["data"].clone();
+        assert_eq!((&data["message"], &data["details"]), (&json!(told), &details));
+    }
 }
 
 #[tokio::test]

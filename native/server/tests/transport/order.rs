@@ -1,5 +1,6 @@
 //! D45: the order of the checks. A request that fails two of them is answered by the earlier one, for every pair.
 
+use crate::double::WORDING;
 use crate::wire::{Request, Server};
 
 /// One way to fail a check: its name, what it does to a request, the status and what the answer says.
@@ -8,8 +9,8 @@ type Flaw = (&'static str, fn(Request) -> Request, u16, &'static str);
 /// In the order of the checks.
 const FLAWS: [Flaw; 12] = [
     ("Host", |it| it.set("Host", "evil.example"), 403, "The Host header must"),
-    ("Origin", |it| it.set("Origin", "https://evil.example"), 403, "This Origin is not allowed"),
-    ("bearer", |it| it.set("Authorization", "Bearer wrong"), 401, "A valid bearer token is needed"),
+    ("Origin", |it| it.set("Origin", "https://evil.example"), 403, WORDING.origin_refused),
+    ("bearer", |it| it.set("Authorization", "Bearer wrong"), 401, WORDING.token_refused),
     ("path", |it| on_target(it, |target| target.replace("/mcp", "/other")), 404, "The one path of this server"),
     ("method", |it| on_target(it, |target| target.replace("POST", "PUT")), 405, "Send messages by POST"),
     ("Content-Type", |it| it.set("Content-Type", "text/plain"), 415, "must be application/json"),
