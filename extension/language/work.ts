@@ -6,11 +6,14 @@ import type { Clock } from "../clock.ts";
  */
 export type Sign = "loading" | "resting" | "ready" | undefined;
 
-/**
- * How long a server may have no work under way until it counts as ready. Between two phases of its start rust-analyzer was
- * seen without any for up to 20 ms.
- */
+/** How long a server may have no work under way until it counts as ready. */
 export const REST_MS = 750;
+
+/**
+ * How long it may have none and still be said to load. Between two phases of its start rust-analyzer was seen without any for
+ * up to 20 ms: what it is asked then is asked in vain.
+ */
+export const PHASE_GAP_MS = 50;
 
 /** How long a server may take to begin with its first work. */
 export const FIRST_WORK_MS = 3_000;
@@ -100,7 +103,7 @@ export class Work {
     if (!this.#hasWorked) {
       return hasRested >= FIRST_WORK_MS ? "ready" : "loading";
     }
-    return hasRested >= REST_MS ? "ready" : "resting";
+    return hasRested >= REST_MS ? "ready" : hasRested >= PHASE_GAP_MS ? "resting" : "loading";
   }
 
   #listen(): boolean {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { beforeEach, test } from "node:test";
 import { URI } from "vscode-uri";
+import { PHASE_GAP_MS } from "../../extension/language/work.ts";
 import { FakeClient } from "./fake-client.ts";
 import { FakeClock, settled } from "./fake-clock.ts";
 import { editor } from "./stand-in-vscode.ts";
@@ -94,6 +95,7 @@ test("clangd is listened to at all of its clients, by either of its interfaces",
     clients[0].begin("b");
     assert.equal(await signs.sign(CPP), "loading");
     clients[0].end("b");
+    await clock.pass(PHASE_GAP_MS);
     assert.equal(await signs.sign(CPP), "resting");
   }
 });
@@ -126,6 +128,7 @@ test("an extension that is being started is waited for, so that all of its work 
   client.begin("a");
   client.end("a");
   extension.isActive = true;
+  await clock.pass(PHASE_GAP_MS);
   assert.equal(await signs.sign(RUST), "resting");
   await clock.pass(1_000);
   assert.equal(await signs.sign(RUST), "ready");

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { beforeEach, test } from "node:test";
-import { FIRST_WORK_MS, type Manner, REST_MS, type Sign, Work } from "../../extension/language/work.ts";
+import { FIRST_WORK_MS, type Manner, PHASE_GAP_MS, REST_MS, type Sign, Work } from "../../extension/language/work.ts";
 import { FakeClient } from "./fake-client.ts";
 import { FakeClock } from "./fake-clock.ts";
 
@@ -37,7 +37,7 @@ async function signs(work: Work, milliseconds: number): Promise<string> {
 }
 
 test("the times are those of the design", () => {
-  assert.deepEqual([REST_MS, FIRST_WORK_MS], [750, 3_000]);
+  assert.deepEqual([PHASE_GAP_MS, REST_MS, FIRST_WORK_MS], [50, 750, 3_000]);
 });
 
 test("a server is ready once its work has ended and none has begun for a while", async () => {
@@ -51,20 +51,20 @@ test("a server is ready once its work has ended and none has begun for a while",
   client.end("a");
   assert.equal(await signs(work, 5_000), "loading 5000");
   client.end("b");
-  assert.equal(await signs(work, 2_000), "resting 750, ready 1250");
+  assert.equal(await signs(work, 2_000), "loading 50, resting 700, ready 1250");
 });
 
 test("a server that has no work under way between two phases is not ready", async () => {
   const client = new FakeClient(false);
   const work = listen(client);
   client.become(true);
-  for (const pause of [20, 10, 10, 700]) {
+  for (const pause of [20, 10, 50]) {
     client.begin(pause);
     await clock.pass(500);
     client.end(pause);
-    assert.equal(await signs(work, pause), `resting ${pause}`);
+    assert.equal(await signs(work, pause), `loading ${pause}`);
   }
-  assert.equal(began, 3);
+  assert.equal(began, 0);
 });
 
 test("a server that was ready is loading again as soon as work begins, and that is told once", async () => {
@@ -85,6 +85,7 @@ test("a server that works or ends while it rests was not about to be ready, and 
   client.become(true);
   client.begin("a");
   client.end("a");
+  await clock.pass(PHASE_GAP_MS);
   assert.deepEqual([work.sign, began], ["resting", 0]);
   client.begin("b");
   assert.deepEqual([work.sign, began], ["loading", 1]);
@@ -100,7 +101,7 @@ test("work that takes nothing from the answers does not count", async () => {
   client.begin("a");
   client.end("a");
   client.begin("check");
-  assert.equal(await signs(work, 2_000), "resting 750, ready 1250");
+  assert.equal(await signs(work, 2_000), "loading 50, resting 700, ready 1250");
   client.end("check");
   assert.equal(work.sign, "ready");
 });
@@ -126,7 +127,7 @@ test("work that began before anybody listened is waited for", async () => {
     client.end("short");
     assert.equal(await signs(work, 2_000), "loading 2000");
     client.end("before");
-    assert.equal(await signs(work, 2_000), "resting 750, ready 1250");
+    assert.equal(await signs(work, 2_000), "loading 50, resting 700, ready 1250");
   }
 });
 
@@ -141,7 +142,7 @@ test("a client whose work cannot be known shows nothing until its server starts 
   client.become(true);
   client.begin("a");
   client.end("a");
-  assert.equal(await signs(work, 1_000), "resting 750, ready 250");
+  assert.equal(await signs(work, 1_000), "loading 50, resting 700, ready 250");
 });
 
 test("a server that has ended shows nothing, and has to show all of it again when it has started anew", async () => {
@@ -155,7 +156,7 @@ test("a server that has ended shows nothing, and has to show all of it again whe
   assert.equal(await signs(work, 2_000), "loading 2000");
   client.begin("a");
   client.end("a");
-  assert.equal(await signs(work, 1_000), "resting 750, ready 250");
+  assert.equal(await signs(work, 1_000), "loading 50, resting 700, ready 250");
 });
 
 test("all that the client shows it goes on showing, by the hands of its owner", () => {

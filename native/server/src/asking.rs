@@ -156,28 +156,14 @@ impl<E: Editor> Gateway<E> {
     where
         F: Future<Output = Result<Vec<Raw>, EditorError>>,
     {
-        let Opened { document, language, .. } = opened;
+        let language = &opened.language;
         if language.has_readiness_probe {
             self.silent().forget(&language.id);
-            let completeness = if opened.ready {
-                Completeness::Confirmed
-            } else {
-                progress.set_warming_up(true);
-                // Some servers take seconds for their first answer: while one rests, it is asked.
-                let early = match self.editor().ready(&document.editor_uri, true).await? {
-                    Readiness::Resting => Some((self.moment_for(opened), ask().await)),
-                    Readiness::Shown | Readiness::Assumed => None,
-                };
-                let completeness = self.await_ready(&document.editor_uri, progress).await?;
-                if let Some((moment, Ok(answers))) = early
-                    && moment.epochs.text == self.workspace().now().epochs.text
-                {
-                    return Ok(Believed { moment, answers, completeness });
-                }
-                completeness
-            };
+            if !opened.ready {
+                return self.once_ready(tool, opened, progress, ask).await;
+            }
             let moment = self.moment_for(opened);
-            return Ok(Believed { moment, answers: ask().await?, completeness });
+            return Ok(Believed { moment, answers: ask().await?, completeness: Completeness::Confirmed });
         }
         let mut pause = FIRST_PAUSE;
         loop {
@@ -195,6 +181,45 @@ impl<E: Editor> Gateway<E> {
             progress.set_warming_up(true);
             sleep(pause).await;
             pause = LONGEST_PAUSE.min(pause * 2);
+        }
+    }
+
+    /// Asks about a document whose language is ready, or rests: some servers take seconds for their first answer. What one
+    /// answers as it rests counts if it has not begun to work until it is ready; else it is asked again, once for each rest.
+    async fn once_ready<F>(
+        &self,
+        tool: Registered,
+        opened: &Opened,
+        progress: &Progress,
+        ask: impl Fn() -> F,
+    ) -> Result<Believed, ToolError>
+    where
+        F: Future<Output = Result<Vec<Raw>, EditorError>>,
+    {
+        let now = || self.workspace().now().epochs.that_outdate_a_question(tool.epochs());
+        loop {
+            progress.set_warming_up(true);
+            // It may begin to work as soon as it has told of itself, so this is the state before that.
+            let (moment, before) = (self.moment_for(opened), now());
+            let mut early = None;
+            let completeness = loop {
+                match self.editor().ready(&opened.document.editor_uri, true).await? {
+                    Readiness::Shown => break Completeness::Confirmed,
+                    Readiness::Assumed => break Completeness::Unconfirmed,
+                    Readiness::Resting if now() != before => break Completeness::Unconfirmed,
+                    Readiness::Resting if early.is_none() => early = Some(ask().await),
+                    Readiness::Resting => sleep(FIRST_PAUSE).await,
+                }
+            };
+            if now() != before {
+                continue;
+            }
+            progress.set_warming_up(false);
+            let answers = match early {
+                Some(Ok(answers)) => answers,
+                Some(Err(_)) | None => ask().await?,
+            };
+            return Ok(Believed { moment, answers, completeness });
         }
     }
 

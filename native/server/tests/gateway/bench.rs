@@ -54,6 +54,8 @@ pub(crate) struct Answers {
     pub(crate) meanwhile: VecDeque<Meanwhile>,
     /// While a document is opened.
     pub(crate) while_opening: Option<Meanwhile>,
+    /// After the language's extension has told of itself, and before the gateway has heard it.
+    pub(crate) while_telling: Option<Meanwhile>,
     pub(crate) gateway: Weak<Gateway<StandIn>>,
     /// If set, each question for references takes one permit before it is answered.
     pub(crate) permits: Option<Arc<Semaphore>>,
@@ -126,6 +128,8 @@ impl Editor for StandIn {
         let mut readiness = self.set(|answers| answers.readiness.subscribe());
         let is_enough = |readiness: &_| or_resting || *readiness != Readiness::Resting;
         let readiness = *readiness.wait_for(|known| known.as_ref().is_some_and(is_enough)).await.expect("never closed");
+        let meanwhile = self.set(|answers| answers.while_telling.take());
+        self.let_happen(meanwhile).await;
         readiness.ok_or(EditorError::Failed(None))
     }
 

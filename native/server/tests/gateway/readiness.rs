@@ -170,6 +170,56 @@ async fn what_a_language_answers_before_it_works_again_is_not_believed() {
     assert_eq!(bench.asked(), 4);
 }
 
+/// Lets the language work until it `becomes` this, from which on it finds 2 references, and no longer a part of them.
+fn works(bench: &Arc<Bench>, becomes: Readiness) -> Meanwhile {
+    let (working, worked) = (bench.editor.clone(), Arc::clone(bench));
+    let runtime = tokio::runtime::Handle::current();
+    Box::new(move |gateway| {
+        gateway.bump(Epoch::Text);
+        working.set(|answers| answers.readiness.send_replace(None));
+        runtime.spawn(async move {
+            sleep(Duration::from_millis(500)).await;
+            worked.refer_to(0..2);
+            worked.becomes(becomes);
+        });
+    })
+}
+
+#[tokio::test(start_paused = true)]
+async fn work_that_begins_before_the_gateway_hears_of_the_rest_is_not_missed() {
+    for told in [Readiness::Resting, Readiness::Shown] {
+        let bench = cold();
+        bench.refer_to(0..1);
+        bench.becomes(told);
+        let works = works(&bench, Readiness::Shown);
+        bench.editor.set(|answers| answers.while_telling = Some(works));
+
+        assert_eq!(bench.found_references().await, Ok(whole(2)), "{told:?}");
+        assert_eq!(bench.asked(), 1, "{told:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_language_that_rests_again_is_asked_again() {
+    let bench = cold();
+    bench.refer_to(0..1);
+    bench.becomes(Readiness::Resting);
+    let call = tokio::spawn({
+        let bench = Arc::clone(&bench);
+        async move { bench.found_references().await }
+    });
+    sleep(Duration::from_millis(200)).await;
+    assert_eq!(bench.asked(), 1, "once for the rest");
+
+    works(&bench, Readiness::Resting)(&bench.gateway);
+    sleep(Duration::from_secs(1)).await;
+    assert_eq!(bench.asked(), 2, "once for the next");
+    bench.becomes(Readiness::Shown);
+
+    assert_eq!(call.await.expect("an end"), Ok(whole(2)));
+    assert_eq!(bench.asked(), 2);
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_language_that_fails_before_it_is_ready_is_asked_again_once_it_is() {
     let bench = cold();
