@@ -269,8 +269,12 @@ impl Headless {
     async fn try_server(&self, Home { row, root }: Home) -> Result<Arc<Server>, NoServer> {
         let (known, slots) = &self.slots[row];
         let mut place = Arc::clone(&slots[root]).lock_owned().await;
-        if let Some(server) = &place.running {
-            return Ok(Arc::clone(server));
+        if let Some(server) = place.running.take() {
+            if !server.has_ended() {
+                place.running = Some(Arc::clone(&server));
+                return Ok(server);
+            }
+            place.ends.push_back(Instant::now());
         }
         if !known.safe && !self.surroundings.is_trusted {
             return Err(NoServer::Untrusted);

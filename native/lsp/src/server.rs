@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use futures_util::FutureExt as _;
 use gateway_core::ask::{Ask, Raw, Subject};
 use gateway_core::position::Position;
 use gateway_core::uri::{PathStyle, file_uri, path_of_file_uri};
@@ -149,6 +150,12 @@ struct Pull {
     identifier: Option<String>,
 }
 
+/// The result of `textDocument/diagnostic`.
+#[derive(Deserialize)]
+struct Pulled {
+    items: Box<RawValue>,
+}
+
 #[derive(Debug, Clone)]
 struct Published {
     version: Option<i32>,
@@ -272,6 +279,11 @@ impl Server {
             offers,
             info,
         })
+    }
+
+    /// Whether the server has ended.
+    pub(crate) fn has_ended(&self) -> bool {
+        self.connection.ended().now_or_never().is_some()
     }
 
     /// Resolves when the server has ended, to what it wrote to its stderr last.
@@ -400,31 +412,27 @@ impl Server {
 
     /// What the server reports on an open document, which it has in this version.
     pub(crate) async fn diagnostics(&self, document: &Document, version: i32) -> Result<Arc<[Report]>, NoAnswer> {
-        let uri = &document.uri;
-        if let Some(Pull { identifier }) = self.pulls() {
-            #[derive(Deserialize)]
-            struct Pulled {
-                items: Box<RawValue>,
-            }
-            let mut params = json!({ "textDocument": { "uri": uri } });
-            if let Some(identifier) = identifier {
-                params["identifier"] = identifier.into();
-            }
-            let answer = self.request("textDocument/diagnostic", params).await?;
-            let items = serde_json::from_str(answer.get()).map(|Pulled { items }| items);
-            let reports = items.ok().and_then(|items| Report::read_all(&items).ok()).ok_or(NoAnswer::Failed)?;
-            let reports: Arc<[Report]> = reports.into();
-            let published = Published { version: Some(version), reports: Arc::clone(&reports) };
-            self.client.state().published.insert(own_spelling(uri), published);
-            return Ok(reports);
+        let uri = own_spelling(&document.uri);
+        // It may say only after the start that it is to be asked.
+        let pull = self.shown(|state| match self.pulls(state) {
+            Some(pull) => Some(Err(pull)),
+            None => state.published_for(&uri, version).map(Ok),
+        });
+        let Pull { identifier } = match pull.await? {
+            Ok(published) => return Ok(published),
+            Err(pull) => pull,
+        };
+        let mut params = json!({ "textDocument": { "uri": document.uri } });
+        if let Some(identifier) = identifier {
+            params["identifier"] = identifier.into();
         }
-        self.published(uri, version).await?;
-        self.client
-            .state()
-            .published
-            .get(&own_spelling(uri))
-            .map(|published| Arc::clone(&published.reports))
-            .ok_or(NoAnswer::Failed)
+        let answer = self.request("textDocument/diagnostic", params).await?;
+        let items = serde_json::from_str(answer.get()).map(|Pulled { items }| items);
+        let reports = items.ok().and_then(|items| Report::read_all(&items).ok()).ok_or(NoAnswer::Failed)?;
+        let reports: Arc<[Report]> = reports.into();
+        let published = Published { version: Some(version), reports: Arc::clone(&reports) };
+        self.client.state().published.insert(uri, published);
+        Ok(reports)
     }
 
     /// Everything that the server has reported so far, by document.
@@ -433,15 +441,13 @@ impl Server {
         state.published.iter().map(|(uri, published)| (uri.clone(), Arc::clone(&published.reports))).collect()
     }
 
-    /// Waits until diagnostics were published for this version of the document.
-    async fn published(&self, uri: &str, version: i32) -> Result<(), NoAnswer> {
-        let uri = own_spelling(uri);
+    /// Waits until there is this to be seen.
+    async fn shown<T>(&self, look: impl Fn(&State) -> Option<T>) -> Result<T, NoAnswer> {
         let mut news = self.client.news.subscribe();
         loop {
             news.mark_unchanged();
-            let is_there = |published: &Published| published.version.is_some_and(|known| known >= version);
-            if self.client.state().published.get(&uri).is_some_and(is_there) {
-                return Ok(());
+            if let Some(seen) = look(&self.client.state()) {
+                return Ok(seen);
             }
             tokio::select! {
                 () = self.connection.ended() => return Err(NoAnswer::Ended),
@@ -507,13 +513,15 @@ impl Server {
             Rule::InOrder => {}
             Rule::Clangd => {
                 for (uri, version) in versions {
-                    self.witnessed(self.published(&uri, version)).await?;
+                    let uri = own_spelling(&uri);
+                    let known = self.shown(|state| state.published_for(&uri, version).map(drop));
+                    self.witnessed(known).await?;
                 }
             }
             Rule::Pyright => {
                 // It looks for its source files again, a moment after it has heard that one has come or gone.
                 if of_language.iter().any(|change| change.kind != Kind::Changed) {
-                    self.witnessed(self.searched(searches)).await?;
+                    self.witnessed(self.shown(|state| (state.signs.searches > searches).then_some(()))).await?;
                 }
             }
             Rule::RustAnalyzer => {
@@ -532,21 +540,6 @@ impl Server {
         }
         tracing::warn!(server = self.title, "a server did not show that it knows what was written");
         Ok(())
-    }
-
-    /// Waits until the source files were looked for once more.
-    async fn searched(&self, before: u64) -> Result<(), NoAnswer> {
-        let mut news = self.client.news.subscribe();
-        loop {
-            news.mark_unchanged();
-            if self.client.state().signs.searches > before {
-                return Ok(());
-            }
-            tokio::select! {
-                () = self.connection.ended() => return Err(NoAnswer::Ended),
-                changed = news.changed() => changed.map_err(|_| NoAnswer::Ended)?,
-            }
-        }
     }
 
     /// Waits until rust-analyzer has the text that is on disk now, or no text of what is not there.
@@ -594,9 +587,8 @@ impl Server {
     }
 
     /// How diagnostics are asked for, if they are not published.
-    fn pulls(&self) -> Option<Pull> {
+    fn pulls(&self, state: &State) -> Option<Pull> {
         let pull = |options: &Value| Pull { identifier: options["identifier"].as_str().map(ToOwned::to_owned) };
-        let state = self.client.state();
         if let Some(options) = state.registrations.options("textDocument/diagnostic") {
             return Some(pull(options));
         }
@@ -606,6 +598,12 @@ impl Server {
 }
 
 impl State {
+    /// What was published for this version of a document, or a later one, by the URI as we write it.
+    fn published_for(&self, uri: &str, version: i32) -> Option<Arc<[Report]>> {
+        let published = self.published.get(uri)?;
+        published.version.is_some_and(|known| known >= version).then(|| Arc::clone(&published.reports))
+    }
+
     fn is_confirmed(&self) -> bool {
         self.confirmed == self.signs.searches
     }
@@ -653,6 +651,7 @@ impl Peer for Client {
             }
             "client/registerCapability" => {
                 self.state().registrations.register(&params);
+                self.news.send_modify(|news| *news += 1);
                 Value::Null
             }
             "client/unregisterCapability" => {
