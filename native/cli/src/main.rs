@@ -190,7 +190,9 @@ async fn serve_tools(options: Options) -> Result<ExitCode, String> {
     let gateway = Arc::new(Gateway::new(editor, settings, sessions, version, roots_epoch(&key)));
     let served = async {
         if options.http {
-            let loopback = Loopback::bind(&[options.port]).map_err(|error| error.to_string())?;
+            let loopback = Loopback::bind(&[options.port]).map_err(|_| {
+                format!("Port {} of 127.0.0.1 cannot be opened: free it, or give another with --port.", options.port)
+            })?;
             eprintln!("Serving http://127.0.0.1:{}/mcp", loopback.port());
             serve(loopback, Arc::clone(&gateway), CancellationToken::new()).await;
             return Ok(());

@@ -1,7 +1,6 @@
 //! The editor that is none: it asks language servers that it drives itself.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -21,12 +20,10 @@ use tokio::task::spawn_blocking;
 use tokio::time::{Instant, sleep_until};
 
 use crate::answers::{self, Report};
-use crate::server::{Document, NoAnswer, NotStarted, Server, Told, uri_of};
+use crate::server::{Document, NoAnswer, NotStarted, Server, Told, read_text, uri_of};
 use crate::setup::Surroundings;
 use crate::table::Row;
 
-/// Larger files are not opened, in bytes.
-const LARGEST_DOCUMENT: u64 = 16 << 20;
 /// How many files are looked at to find which languages a folder has.
 const MAX_LOOKED_AT: usize = 50_000;
 /// How many documents are remembered as they were opened.
@@ -170,7 +167,10 @@ impl Headless {
         let home = Home { row: main.row, root: main.root };
         let server = self.try_server(home).await.map_err(|error| error.to_string())?;
         server.open(&document).map_err(|error| error.to_string())?;
-        server.ready().await.map_err(|_| "it ended before it was ready".to_owned())?;
+        server.ready().await.map_err(|error| match error {
+            NoAnswer::Unable(fault) => format!("it cannot load the project: {}", fault.trim()),
+            _ => "it ended before it was ready".to_owned(),
+        })?;
         let methods = [
             "textDocument/definition",
             "textDocument/references",
@@ -201,10 +201,7 @@ impl Headless {
     async fn read(&self, uri: &str) -> Result<Document, EditorError> {
         let path = PathBuf::from(path_of_file_uri(uri, PathStyle::NATIVE).ok_or(EditorError::NotFound)?);
         let language = self.home_of(&path).map_or_else(|| PLAIN.to_owned(), |(_, language)| language);
-        let text = spawn_blocking(move || {
-            let is_small = fs::metadata(&path).is_ok_and(|found| found.is_file() && found.len() <= LARGEST_DOCUMENT);
-            is_small.then(|| crate::server::read_text(&path)).flatten()
-        });
+        let text = spawn_blocking(move || read_text(&path));
         let text = text.await.ok().flatten().ok_or(EditorError::NotFound)?;
         let document = Document { uri: uri.to_owned(), language, text };
         self.documents().remember(document.clone());
@@ -413,6 +410,14 @@ impl From<NoAnswer> for EditorError {
         match error {
             NoAnswer::NotOffered => Self::Unavailable(None),
             NoAnswer::Failed | NoAnswer::Ended => Self::Failed(None),
+            NoAnswer::Unable(_) => Self::Failed(Some(Explanation {
+                reason: Some("cannot_load"),
+                // What the server says may name any path.
+                message:
+                    "The language server cannot load the project; run mcp-lsp-gateway doctor in the folder, which says \
+                          why, and call again once that is mended."
+                        .to_owned(),
+            })),
         }
     }
 }

@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use tokio::sync::watch;
+use tokio::task::spawn_blocking;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
 use crate::answers::{self, Report};
@@ -39,6 +40,8 @@ const END_PATIENCE: Duration = Duration::from_secs(2);
 const MAX_ATTEMPTS: u32 = 20;
 /// The pause before that.
 const ATTEMPT_PAUSE: Duration = Duration::from_millis(50);
+/// Larger files are not opened, in bytes.
+const LARGEST_DOCUMENT: u64 = 16 << 20;
 /// How many documents are held open in a server.
 const MAX_OPEN: usize = 64;
 /// How many files that were written are opened, or looked at, one by one.
@@ -66,6 +69,8 @@ pub(crate) enum NoAnswer {
     Failed,
     /// It has ended.
     Ended,
+    /// It says itself that it cannot work, and why.
+    Unable(String),
 }
 
 impl From<Ended> for NoAnswer {
@@ -315,6 +320,9 @@ impl Server {
             news.mark_unchanged();
             let (state, endings, is_confirmed, searches) = {
                 let state = self.client.state();
+                if let Some(fault) = &state.signs.fault {
+                    return Err(NoAnswer::Unable(fault.clone()));
+                }
                 let known = state.signs.state(Instant::now());
                 (known, state.signs.endings, state.is_confirmed(), state.signs.searches)
             };
@@ -497,14 +505,13 @@ impl Server {
             state.signs.searches
         };
         let written: Vec<_> = of_language.iter().filter(|change| !is_gone(change)).take(MAX_WRITTEN).collect();
+        let texts = read_texts(written.iter().map(|change| change.path.clone()).collect()).await;
         let mut versions = Vec::new();
-        for change in &written {
+        for (change, text) in written.into_iter().zip(texts) {
             let uri = uri_of(&change.path);
             let is_open = self.client.state().open.contains_key(&uri);
             let Some(language) = language_of(&self.endings, &change.path) else { continue };
-            if let Some(text) = read_text(&change.path)
-                && (is_open || self.rule != Rule::InOrder)
-            {
+            if let Some(text) = text.filter(|_| is_open || self.rule != Rule::InOrder) {
                 let version = self.open(&Document { uri: uri.clone(), language: language.to_owned(), text })?;
                 versions.push((uri, version));
             }
@@ -552,7 +559,8 @@ impl Server {
                 Err(RequestError::Ended) => return Err(NoAnswer::Ended),
                 Err(_) => None,
             };
-            if known.as_deref() == read_text(path).as_deref() {
+            let text = read_texts(vec![path.to_owned()]).await.pop().flatten();
+            if known.as_deref() == text.as_deref() {
                 return Ok(());
             }
             sleep(ATTEMPT_PAUSE).await;
@@ -699,9 +707,14 @@ fn language_of<'a>(endings: &'a BTreeMap<String, String>, path: &Path) -> Option
     endings.get(path.extension()?.to_str()?).map(String::as_str)
 }
 
-/// The text of a file, if it is one.
+/// The text of a file, if it is one and not too large. Blocks on the disk.
 pub(crate) fn read_text(path: &Path) -> Option<Arc<str>> {
-    fs::read_to_string(path).ok().map(Arc::from)
+    let is_small = fs::metadata(path).is_ok_and(|found| found.is_file() && found.len() <= LARGEST_DOCUMENT);
+    if is_small { fs::read_to_string(path).ok().map(Arc::from) } else { None }
+}
+
+async fn read_texts(paths: Vec<PathBuf>) -> Vec<Option<Arc<str>>> {
+    spawn_blocking(move || paths.iter().map(|path| read_text(path)).collect()).await.unwrap_or_default()
 }
 
 /// Servers escape more or less in a URI than we do.

@@ -427,6 +427,18 @@ async fn rust_analyzer_is_believed_while_it_is_quiescent_and_asked_again_when_it
 }
 
 #[tokio::test]
+async fn a_server_that_says_that_it_cannot_load_the_project_is_not_believed() {
+    let status = json!({ "health": "error", "quiescent": true, "message": "no /secret/place" });
+    let status = json!({ "notify": { "method": "experimental/serverStatus", "params": status } });
+    let script = json!({ "rules": [{ "on": "initialized", "do": [status] }] });
+    let bench = Bench::with(With { rule: Rule::RustAnalyzer, ..With::default() }, &script);
+    let error = bench.references().await.unwrap_err();
+    assert_eq!(error.details().unwrap()["reason"], "cannot_load");
+    let ToolError::ProviderFailed(Some(explanation)) = error else { panic!("{error:?}") };
+    assert!(!explanation.message.contains("secret"), "{}", explanation.message);
+}
+
+#[tokio::test]
 async fn pyright_is_asked_once_it_has_found_its_source_files_and_waited_for_when_one_has_come() {
     let found = json!({ "notify": { "method": "window/logMessage", "params": { "type": 3, "message": "Found 2 source files" } } });
     let rules = [
