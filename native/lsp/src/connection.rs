@@ -309,3 +309,29 @@ fn failure(error: &RawValue) -> RequestError {
         _ => RequestError::Failed { code, message },
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Nobody;
+
+    impl Peer for Nobody {
+        fn notified(&self, _method: &str, _params: &RawValue) {}
+
+        fn asked(&self, _method: &str, _params: &RawValue) -> Option<Result<Value, Refusal>> {
+            None
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn of_a_request_that_is_never_answered_nothing_is_kept() {
+        let (stdin, stdout) = (tokio::io::duplex(1024), tokio::io::duplex(1024));
+        let connection = Connection::start(stdout.0, stdin.0, Arc::new(Nobody));
+        for _ in 0..3 {
+            let timed_out = connection.request("x", None::<()>, Duration::from_secs(1)).await;
+            assert_eq!(timed_out.unwrap_err(), RequestError::TimedOut);
+        }
+        assert_eq!(connection.shared.waiting().as_ref().map(HashMap::len), Some(0));
+    }
+}

@@ -186,7 +186,7 @@ mod tests {
     #[test]
     fn what_a_server_prints_is_passed_over() {
         assert_bodies("loading\n\n\r\n...Content-Length: 2\r\n\r\n{}bye", &["{}"]);
-        assert_bodies("wrote Content-Length: 9 to a file\nContent-Length: 2\r\n\r\n{}", &["{}"]);
+        assert_bodies("wrote Content-Length: 9 to a file, and Content-Length: 9\nContent-Length: 2\r\n\r\n{}", &["{}"]);
     }
 
     #[test]

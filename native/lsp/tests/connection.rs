@@ -1,5 +1,5 @@
 //! JSON-RPC with a server whose every byte the test writes. The clock stands still but for deadlines.
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+#![expect(clippy::expect_used, clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -7,7 +7,8 @@ use std::time::Duration;
 use gateway_lsp::connection::{Connection, Ended, MAX_UNWRITTEN, Peer, Refusal, RequestError};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
-use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream};
+use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader, BufWriter, DuplexStream};
+use tokio::time::timeout;
 
 /// How much fits in a pipe, in bytes.
 const BUFFER: usize = 64 * 1024;
@@ -41,13 +42,23 @@ struct Server {
 }
 
 impl Server {
+    /// The next message. The clock moves on when nobody has anything to do, so one that does not come is no endless wait.
     async fn received(&mut self) -> Value {
+        timeout(10 * SOON, self.read()).await.expect("a message")
+    }
+
+    async fn read(&mut self) -> Value {
         let mut header = String::new();
         self.stdin.read_line(&mut header).await.unwrap();
         let length = header.strip_prefix("Content-Length: ").and_then(|rest| rest.strip_suffix("\r\n")).unwrap();
         let mut body = vec![0; 2 + length.parse::<usize>().unwrap()];
         self.stdin.read_exact(&mut body).await.unwrap();
         serde_json::from_slice(body.strip_prefix(b"\r\n").unwrap()).unwrap()
+    }
+
+    /// How much comes until what it reads has ended.
+    async fn rest(&mut self) -> usize {
+        timeout(10 * SOON, self.stdin.read_to_end(&mut Vec::new())).await.expect("an end").unwrap()
     }
 
     /// The id of the request that comes next.
@@ -74,7 +85,7 @@ impl Server {
 fn connected() -> (Connection, Server, Arc<Recorder>) {
     let (stdin, to_server) = (tokio::io::duplex(BUFFER), Arc::new(Recorder::default()));
     let stdout = tokio::io::duplex(BUFFER);
-    let connection = Connection::start(stdout.0, stdin.0, to_server.clone());
+    let connection = Connection::start(stdout.0, BufWriter::new(stdin.0), to_server.clone());
     (connection, Server { stdin: BufReader::new(stdin.1), stdout: stdout.1 }, to_server)
 }
 
@@ -255,7 +266,7 @@ async fn notifications_have_arrived_before_a_later_answer() {
             server.send(json!({ "jsonrpc": "2.0", "method": "told", "params": count })).await;
         }
         server.answer(&id, json!(null)).await;
-        server.stdin.read_to_end(&mut Vec::new()).await.unwrap();
+        server.rest().await;
     });
     asked.await.unwrap();
     let expected: Vec<_> = (0..500).map(|count| ("told".to_owned(), count.to_string())).collect();
@@ -272,15 +283,11 @@ async fn when_the_stream_ends_nobody_waits_for_a_deadline() {
         server.stdout.write_all(last).await.unwrap();
         server.stdout.shutdown().await.unwrap();
         assert_eq!(read(asked.await), Err(RequestError::Ended));
-        connection.ended().await;
+        timeout(SOON, connection.ended()).await.unwrap();
         assert_eq!(connection.notify("x", None::<()>), Err(Ended));
         assert_eq!(read(connection.request("x", None::<()>, SOON).await), Err(RequestError::Ended));
         assert_eq!(began.elapsed(), Duration::ZERO);
-        assert_eq!(
-            server.stdin.read_to_end(&mut Vec::new()).await.unwrap(),
-            0,
-            "what the server reads has ended as well"
-        );
+        assert_eq!(server.rest().await, 0, "what the server reads has ended as well");
     }
 }
 
@@ -289,7 +296,7 @@ async fn a_server_that_closes_what_it_reads_has_ended() {
     let (connection, server, _) = connected();
     drop(server.stdin);
     assert_eq!(read(connection.request("x", None::<()>, SOON).await), Err(RequestError::Ended));
-    connection.ended().await;
+    timeout(SOON, connection.ended()).await.unwrap();
 }
 
 #[tokio::test(start_paused = true)]
@@ -349,6 +356,6 @@ async fn the_streams_are_closed_with_the_last_handle() {
     clone.notify("still there", None::<()>).unwrap();
     assert_eq!(server.received().await["method"], "still there");
     drop(clone);
-    assert_eq!(server.stdin.read_to_end(&mut Vec::new()).await.unwrap(), 0);
+    assert_eq!(server.rest().await, 0);
     assert_eq!(server.stdout.write(b"x").await.unwrap_err().kind(), std::io::ErrorKind::BrokenPipe);
 }

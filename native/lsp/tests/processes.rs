@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use gateway_lsp::connection::{Connection, Peer, Refusal, RequestError};
-use gateway_lsp::process::{Exit, Process, STDERR_TAIL, Spawned, Spec, Supervisor, spawn};
+use gateway_lsp::process::{Exit, STDERR_TAIL, Spawned, Spec, Supervisor, spawn};
 use rustix::process::{Pid, Signal, getpgid, kill_process, test_kill_process};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -102,20 +102,24 @@ fn alive(pids: &[Pid]) -> bool {
     pids.iter().all(|pid| test_kill_process(*pid).is_ok())
 }
 
-async fn ended(process: &Process) -> Exit {
-    tokio::time::timeout(SOON, process.ended()).await.expect("it ends")
+async fn within<T>(wanted: impl Future<Output = T>) -> T {
+    tokio::time::timeout(SOON, wanted).await.expect("it comes")
 }
 
 /// What a process has printed until it closed its stdout.
 async fn printed(spawned: &mut Spawned) -> String {
     let mut text = String::new();
-    tokio::time::timeout(SOON, spawned.stdout.read_to_string(&mut text)).await.expect("it ends").unwrap();
+    within(spawned.stdout.read_to_string(&mut text)).await.unwrap();
     text
 }
 
-/// What stays behind when nobody cares: a server that reads no end, a child in its group, and a daemon.
+/// How many processes those are.
+const CLINGING: usize = if cfg!(target_os = "linux") { 4 } else { 3 };
+
+/// What stays behind when nobody cares: a server that does not end with its stdin, a child in its group, and, where those can
+/// be found, a daemon and its child.
 fn clinging() -> Scripted {
-    let daemon = if cfg!(target_os = "linux") { json!({ "spawn": "daemon" }) } else { json!({ "spawn": "child" }) };
+    let daemon = json!({ "spawn": if cfg!(target_os = "linux") { "daemon" } else { "child" } });
     Scripted::by(json!({ "rules": [
         { "on": "start", "do": [{ "spawn": "child" }, daemon] },
         { "on": "eof", "do": [] },
@@ -145,8 +149,8 @@ async fn a_conversation_with_a_server_whatever_its_way_of_writing() {
     assert_eq!(result["serverInfo"]["name"], "scripted-server");
     assert_eq!(shutdown.await.unwrap().get(), "null");
     connection.notify("exit", None::<()>).unwrap();
-    assert_eq!(process.end(SOON).await, Exit { code: Some(0) });
-    connection.ended().await;
+    assert_eq!(within(process.end(SOON)).await, Exit { code: Some(0) });
+    within(connection.ended()).await;
     let refused = json!({ "code": -32601, "message": "This client does not know it." });
     let received: Vec<_> = scripted.lines().iter().map(|line| line["received"].clone()).collect();
     assert!(received.contains(&json!({ "jsonrpc": "2.0", "id": "asked-1", "error": refused })), "{received:?}");
@@ -157,9 +161,9 @@ async fn a_conversation_with_a_server_whatever_its_way_of_writing() {
 async fn a_server_that_does_not_end_is_killed_with_all_that_it_has_started() {
     let scripted = clinging();
     let spawned = scripted.spawn();
-    let pids = scripted.pids(3).await;
+    let pids = scripted.pids(CLINGING).await;
     assert!(alive(&pids));
-    let exit = tokio::time::timeout(SOON, spawned.process.end(Duration::ZERO)).await.expect("it ends");
+    let exit = within(spawned.process.end(Duration::ZERO)).await;
     assert_eq!(exit, Exit { code: Some(128 + 9) });
     assert!(scripted.lines().contains(&json!({ "eof": true })), "it could have ended by itself");
     gone(&pids).await;
@@ -171,13 +175,13 @@ async fn what_a_server_leaves_behind_when_it_ends_is_killed() {
         let scripted = clinging();
         let Spawned { process, stdin, stdout } = scripted.spawn();
         let connection = Connection::start(stdout, stdin, Arc::new(Nobody));
-        let pids = scripted.pids(3).await;
+        let pids = scripted.pids(CLINGING).await;
         let asked = connection.request("x", None::<()>, SOON);
         connection.notify(method, None::<()>).unwrap();
-        assert_eq!(ended(&process).await, Exit { code: Some(code) });
+        assert_eq!(within(process.ended()).await, Exit { code: Some(code) });
         gone(&pids).await;
         // The daemon had the server's stdout as well.
-        connection.ended().await;
+        within(connection.ended()).await;
         assert_eq!(asked.await.unwrap_err(), RequestError::NoMethod);
     }
 }
@@ -187,8 +191,8 @@ async fn a_wrapper_takes_the_real_server_with_it() {
     let scripted = clinging();
     let args = ["--wrapper".to_owned()].into_iter().chain(scripted.args());
     let spawned = spawn(&spec(SERVER, args)).unwrap();
-    let pids = scripted.pids(3).await;
-    spawned.process.end(Duration::ZERO).await;
+    let pids = scripted.pids(CLINGING).await;
+    within(spawned.process.end(Duration::ZERO)).await;
     gone(&pids).await;
 }
 
@@ -196,7 +200,7 @@ async fn a_wrapper_takes_the_real_server_with_it() {
 async fn nothing_is_left_when_we_are_killed() {
     let scripted = clinging();
     let mut us = Command::new(HOST).arg("parent").arg(SERVER).args(scripted.args()).spawn().unwrap();
-    let pids = scripted.pids(3).await;
+    let pids = scripted.pids(CLINGING).await;
     assert!(alive(&pids));
     us.kill().unwrap();
     us.wait().unwrap();
@@ -207,22 +211,22 @@ async fn nothing_is_left_when_we_are_killed() {
 async fn a_process_ends_with_its_handle_whoever_else_there_is() {
     let scripted = clinging();
     let Spawned { process, stdin, stdout } = scripted.spawn();
-    let pids = scripted.pids(3).await;
+    let pids = scripted.pids(CLINGING).await;
     // Started later, it could have inherited the end of the pipe that was written to.
     let other = shell("read nothing");
     let other = spawn(&other).unwrap();
     drop(process);
     gone(&pids).await;
     drop((stdin, stdout));
-    assert_eq!(other.process.end(Duration::ZERO).await, Exit { code: Some(1) });
+    assert_eq!(within(other.process.end(Duration::ZERO)).await, Exit { code: Some(1) });
 }
 
 #[tokio::test]
 async fn who_waits_for_room_in_the_pipe_is_told_that_it_was_closed() {
     let Spawned { process, mut stdin, stdout: _stdout } = spawn(&shell("while :; do sleep 1000; done")).unwrap();
     let writing = tokio::spawn(async move { tokio::io::copy(&mut tokio::io::repeat(b'x'), &mut stdin).await });
-    process.end(Duration::ZERO).await;
-    let written = tokio::time::timeout(SOON, writing).await.expect("it is told").unwrap();
+    within(process.end(Duration::ZERO)).await;
+    let written = within(writing).await.unwrap();
     assert_eq!(written.unwrap_err().kind(), std::io::ErrorKind::BrokenPipe);
 }
 
@@ -233,10 +237,28 @@ async fn when_the_supervisor_is_killed_the_server_has_ended() {
     let connection = Connection::start(stdout, stdin, Arc::new(Nobody));
     let pids = scripted.pids(1).await;
     kill_process(Pid::from_raw(process.id().try_into().unwrap()).unwrap(), Signal::KILL).unwrap();
-    assert_eq!(ended(&process).await, Exit { code: None });
+    assert_eq!(within(process.ended()).await, Exit { code: None });
     drop(process);
     gone(&pids).await;
-    connection.ended().await;
+    within(connection.ended()).await;
+}
+
+#[tokio::test]
+async fn a_supervisor_that_hangs_is_killed() {
+    let scripted = Scripted::by(json!({}));
+    let spawned = scripted.spawn();
+    let pids = scripted.pids(1).await;
+    kill_process(Pid::from_raw(spawned.process.id().try_into().unwrap()).unwrap(), Signal::STOP).unwrap();
+    assert_eq!(within(spawned.process.end(Duration::ZERO)).await, Exit { code: None });
+    gone(&pids).await;
+}
+
+#[tokio::test]
+async fn a_server_that_nobody_can_write_to_any_more_ends() {
+    let scripted = Scripted::by(json!({}));
+    let Spawned { process, stdin, stdout } = scripted.spawn();
+    drop(Connection::start(stdout, stdin, Arc::new(Nobody)));
+    assert_eq!(within(process.ended()).await, Exit { code: Some(0) });
 }
 
 #[tokio::test]
@@ -290,14 +312,14 @@ async fn orphans_do_not_stay_zombies() {
     let mut spawned = spawn(&shell("(sleep 0.1 & echo $!; exec >&-) & wait; exec >&-; read nothing")).unwrap();
     let orphan = printed(&mut spawned).await.trim_end().to_owned();
     until(|| !Path::new(&format!("/proc/{orphan}")).exists()).await;
-    assert_eq!(spawned.process.end(Duration::ZERO).await, Exit { code: Some(1) });
+    assert_eq!(within(spawned.process.end(Duration::ZERO)).await, Exit { code: Some(1) });
 }
 
 #[tokio::test]
 async fn the_end_of_stdout_is_seen_before_that_of_the_server() {
     let mut spawned = spawn(&shell("echo last; exec >&-; read nothing")).unwrap();
     assert_eq!(printed(&mut spawned).await, "last\n");
-    assert_eq!(spawned.process.end(Duration::ZERO).await, Exit { code: Some(1) });
+    assert_eq!(within(spawned.process.end(Duration::ZERO)).await, Exit { code: Some(1) });
 }
 
 #[tokio::test]
@@ -309,7 +331,7 @@ async fn the_end_of_what_is_written_to_stderr_is_kept() {
         { "exit": 1 },
     ] }] }));
     let spawned = scripted.spawn();
-    assert_eq!(ended(&spawned.process).await, Exit { code: Some(1) });
+    assert_eq!(within(spawned.process.ended()).await, Exit { code: Some(1) });
     let tail = spawned.process.stderr_tail();
     let last = "\u{fffd}[31mfatal: no \u{fc}\n";
     assert!(tail.ends_with(last), "{}", &tail[tail.len() - 100..]);
@@ -323,7 +345,12 @@ async fn a_program_that_cannot_be_started_ends_with_127_and_says_why() {
     let scripted = Scripted::by(json!({}));
     let nowhere = scripted.folder.path().join("nowhere");
     let spawned = spawn(&spec(nowhere.to_str().unwrap(), [""; 0])).unwrap();
-    assert_eq!(ended(&spawned.process).await, Exit { code: Some(127) });
+    // Nothing runs here until it has ended, so that its end and its last words come at once.
+    #[cfg(target_os = "linux")]
+    while !fs::read_to_string(format!("/proc/{}/stat", spawned.process.id())).unwrap().contains(") Z") {
+        std::thread::yield_now();
+    }
+    assert_eq!(within(spawned.process.ended()).await, Exit { code: Some(127) });
     let said = spawned.process.stderr_tail();
     assert!(said.starts_with("The language server cannot be started: No such file"), "{said}");
     assert!(!said.contains("nowhere"));

@@ -41,7 +41,8 @@
 //! - `{"knows":N}`: honest answers are about the first N files only, `null` for all.
 //! - `{"style":{…}}`: from now on.
 //! - `{"stderr":{"text":TEXT,"times":N}}`.
-//! - `{"spawn":"child"}` in the process group, `{"spawn":"daemon"}` in a session of its own and without its parent.
+//! - `{"spawn":"child"}` in the process group, `{"spawn":"daemon"}` two, in a session of their own,
+//!   of which the one is the other's child and has no other parent.
 //! - `{"exit":CODE}`, `{"abort":true}` by a signal.
 //! - `{"stop_reading":true}`: never reads its stdin again.
 //!
@@ -75,6 +76,7 @@ fn main() {
         match arg.as_str() {
             "--sleep" => sleep_for_ever(),
             "--daemon" => return daemon(&args.next().unwrap()),
+            "--session" => session(&args.next().unwrap()),
             "--wrapper" => exit(itself(args).status().unwrap().code().unwrap_or(1)),
             "--ignore-sigterm" => ignore_sigterm(args),
             "--log" => log = args.next(),
@@ -99,13 +101,21 @@ fn sleep_for_ever() -> ! {
     }
 }
 
-/// Leaves a process that no group leads to, and no parent.
+/// Leaves processes that no group leads to, and the first of them without its parent.
 #[expect(clippy::zombie_processes, reason = "it is to be left")]
 fn daemon(log: &str) {
+    itself(["--session".to_owned(), log.to_owned()].into_iter()).stdin(Stdio::null()).spawn().unwrap();
+}
+
+#[expect(clippy::zombie_processes, reason = "it is to be left")]
+fn session(log: &str) -> ! {
     rustix::process::setsid().unwrap();
-    let child = itself(["--sleep".to_owned()].into_iter()).stdin(Stdio::null()).spawn().unwrap();
+    let child = itself(["--sleep".to_owned()].into_iter()).spawn().unwrap();
     let mut log = OpenOptions::new().append(true).open(log).unwrap();
-    writeln!(log, "{}", json!({ "spawned": child.id() })).unwrap();
+    for pid in [std::process::id(), child.id()] {
+        log.write_all(format!("{}\n", json!({ "spawned": pid })).as_bytes()).unwrap();
+    }
+    sleep_for_ever();
 }
 
 /// A signal that a shell ignores is ignored by what it becomes.
