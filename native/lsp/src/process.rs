@@ -109,7 +109,7 @@ pub fn spawn(spec: &Spec) -> io::Result<Spawned> {
     let tail = Arc::default();
     let (ended, exit) = watch::channel(None);
     let process = Process { id, stdin: stdin.clone(), stderr: Arc::clone(&tail), exit };
-    tokio::spawn(wait(child, stderr, tail, stdin.closed.clone(), ended));
+    tokio::spawn(wait(child, stderr, tail, stdin.clone(), ended));
     Ok(Spawned { process, stdin: Stdin(stdin), stdout })
 }
 
@@ -134,12 +134,12 @@ async fn wait(
     mut child: Child,
     stderr: ChildStderr,
     tail: Arc<Mutex<Vec<u8>>>,
-    closed: CancellationToken,
+    stdin: Arc<Closable>,
     ended: watch::Sender<Option<Exit>>,
 ) {
-    let mut draining = tokio::spawn(drain(stderr, tail));
+    let draining = tokio::spawn(drain(stderr, tail));
     let overdue = async {
-        closed.cancelled().await;
+        stdin.closed.cancelled().await;
         tokio::time::sleep(GRACE + SUPERVISOR_GRACE).await;
     };
     let status = tokio::select! {
@@ -150,9 +150,10 @@ async fn wait(
             child.wait().await
         }
     };
-    if timeout(STDERR_GRACE, &mut draining).await.is_err() {
-        draining.abort();
-    }
+    // A server whose supervisor was killed ends with this.
+    stdin.close();
+    // Whoever still has it may go on writing, and is read, but not waited for.
+    let _ = timeout(STDERR_GRACE, draining).await;
     ended.send_replace(Some(Exit { code: status.ok().and_then(|status: ExitStatus| status.code()) }));
 }
 

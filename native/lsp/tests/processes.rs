@@ -232,15 +232,16 @@ async fn who_waits_for_room_in_the_pipe_is_told_that_it_was_closed() {
 
 #[tokio::test]
 async fn when_the_supervisor_is_killed_the_server_has_ended() {
-    let scripted = Scripted::by(json!({}));
+    let last_words = json!([{ "stderr": { "text": "last words" } }, { "exit": 0 }]);
+    let scripted = Scripted::by(json!({ "rules": [{ "on": "eof", "do": last_words }] }));
     let Spawned { process, stdin, stdout } = scripted.spawn();
     let connection = Connection::start(stdout, stdin, Arc::new(Nobody));
     let pids = scripted.pids(1).await;
     kill_process(Pid::from_raw(process.id().try_into().unwrap()).unwrap(), Signal::KILL).unwrap();
     assert_eq!(within(process.ended()).await, Exit { code: None });
-    drop(process);
     gone(&pids).await;
     within(connection.ended()).await;
+    until(|| process.stderr_tail() == "last words").await;
 }
 
 #[tokio::test]
