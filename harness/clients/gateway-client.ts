@@ -33,9 +33,9 @@ export class ToolFailure extends Error {
   readonly code: string;
   readonly details: Readonly<Record<string, unknown>>;
 
-  constructor(error: McpError) {
-    super(error.message);
-    const data = (error.data ?? {}) as { code?: string; details?: Record<string, unknown> };
+  constructor({ message, data: told }: { readonly message: string; readonly data?: unknown }) {
+    super(message);
+    const data = (told ?? {}) as { code?: string; details?: Record<string, unknown> };
     this.code = (data.code ?? "").replace("MCP_LSP_GATEWAY/", "");
     this.details = data.details ?? {};
   }

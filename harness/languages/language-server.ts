@@ -1,15 +1,9 @@
 // A language server, asked without an editor: what the gateway's answers are compared with.
 
-import { type ChildProcess, spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import {
-  createMessageConnection,
-  type MessageConnection,
-  StreamMessageReader,
-  StreamMessageWriter,
-} from "vscode-jsonrpc/node";
 import type { Location, Position } from "../clients/gateway-client.ts";
+import { JsonRpcProcess } from "../clients/json-rpc-process.ts";
 import { codeServer } from "../editor/code-server.ts";
 import type { Server } from "../editor/extensions/languages/extension.ts";
 import { packageCommand } from "../layout.ts";
@@ -32,33 +26,33 @@ const CAPABILITIES = {
   experimental: { serverStatusNotification: true },
 };
 
+/** A server that asks is told nothing, and of what is set the same for each part. */
+function nothing(method: string, params: { readonly items: readonly unknown[] }): null | null[] {
+  return method === "workspace/configuration" ? params.items.map(() => null) : null;
+}
+
+/** By what a server of each kind shows that it has loaded the project. */
+interface Signs {
+  readonly indexed: Promise<void>;
+  readonly quiescent: Promise<void>;
+  readonly counted: Promise<void>;
+}
+
 /** One server on one folder. */
 export class LanguageServer {
-  readonly #process: ChildProcess;
-  readonly #connection: MessageConnection;
+  readonly #process: JsonRpcProcess;
   readonly #language: string;
   readonly #folderUri: string;
   readonly #open = new Set<string>();
   readonly #declares: boolean;
-  readonly #indexed: Promise<void>;
-  readonly #quiescent: Promise<void>;
+  readonly #signs: Signs;
 
-  private constructor(
-    process: ChildProcess,
-    connection: MessageConnection,
-    language: string,
-    folderUri: string,
-    declares: boolean,
-    indexed: Promise<void>,
-    quiescent: Promise<void>,
-  ) {
+  private constructor(process: JsonRpcProcess, language: string, folderUri: string, declares: boolean, signs: Signs) {
     this.#process = process;
-    this.#connection = connection;
     this.#language = language;
     this.#folderUri = folderUri;
     this.#declares = declares;
-    this.#indexed = indexed;
-    this.#quiescent = quiescent;
+    this.#signs = signs;
   }
 
   /** TypeScript's, with the TypeScript that the editor uses. */
@@ -76,65 +70,57 @@ export class LanguageServer {
     { language, command, args }: Server,
     folder: string,
     initializationOptions?: unknown,
+    capabilities: object = CAPABILITIES,
   ): Promise<LanguageServer> {
-    const child = spawn(command, [...args], { cwd: folder, stdio: ["pipe", "pipe", "ignore"] });
-    const connection = createMessageConnection(
-      new StreamMessageReader(child.stdout),
-      new StreamMessageWriter(child.stdin),
-    );
-    connection.onRequest(() => null);
-    const indexed = new Promise<void>((resolve) => {
-      connection.onNotification("$/progress", ({ token, value }: { token: unknown; value: { kind: string } }) => {
-        if (token === "backgroundIndexProgress" && value.kind === "end") {
-          resolve();
-        }
-      });
-    });
-    const quiescent = new Promise<void>((resolve) => {
-      connection.onNotification("experimental/serverStatus", ({ quiescent }: { quiescent: boolean }) => {
-        if (quiescent) {
-          resolve();
-        }
-      });
-    });
-    connection.listen();
+    const server = new JsonRpcProcess({ program: command, args, framing: "lengths", asked: nothing, cwd: folder });
+    const signs: Signs = {
+      indexed: server.notified(
+        "$/progress",
+        ({ token, value }) => token === "backgroundIndexProgress" && value.kind === "end",
+      ),
+      quiescent: server.notified("experimental/serverStatus", ({ quiescent }) => quiescent),
+      counted: server.notified("window/logMessage", ({ message }) => /^Found \d+ source files?/.test(message)),
+    };
     const folderUri = pathToFileURL(folder).href;
-    const { capabilities } = await connection.sendRequest<{ capabilities: Record<string, unknown> }>("initialize", {
+    const { capabilities: offered } = (await server.request("initialize", {
       processId: process.pid,
       rootUri: folderUri,
       workspaceFolders: [{ uri: folderUri, name: "project" }],
-      capabilities: CAPABILITIES,
+      capabilities,
       initializationOptions,
-    });
-    await connection.sendNotification("initialized", {});
-    const declares = Boolean(capabilities["declarationProvider"]);
-    return new LanguageServer(child, connection, language, folderUri, declares, indexed, quiescent);
+    })) as { capabilities: Record<string, unknown> };
+    server.notify("initialized", {});
+    return new LanguageServer(server, language, folderUri, Boolean(offered["declarationProvider"]), signs);
   }
 
   /** Has the server read this file, and resolves when it tells that its index of the whole folder is complete. */
   async indexedFrom(uri: string): Promise<void> {
-    await this.#opened(uri);
-    await this.#indexed;
+    this.#opened(uri);
+    await this.#signs.indexed;
   }
 
   /** Has the server read this file, and resolves when it has told, as rust-analyzer does, that it has loaded the project. */
   async quiescentFrom(uri: string): Promise<void> {
-    await this.#opened(uri);
-    await this.#quiescent;
+    this.#opened(uri);
+    await this.#signs.quiescent;
+  }
+
+  /** Has the server read this file, and resolves when it has told, as pyright does, how many files the project has. */
+  async countedFrom(uri: string): Promise<void> {
+    this.#opened(uri);
+    await this.#signs.counted;
   }
 
   /** Has the server read these files, and resolves when it has told what is wrong with each, which may be nothing. */
   async checked(uris: readonly string[]): Promise<void> {
     const waiting = new Set(uris);
-    const all = new Promise<void>((resolve) => {
-      this.#connection.onNotification("textDocument/publishDiagnostics", ({ uri }: { uri: string }) => {
-        waiting.delete(uri);
-        if (waiting.size === 0) {
-          resolve();
-        }
-      });
+    const all = this.#process.notified("textDocument/publishDiagnostics", ({ uri }) => {
+      waiting.delete(uri);
+      return waiting.size === 0;
     });
-    await Promise.all(uris.map((uri) => this.#opened(uri)));
+    for (const uri of uris) {
+      this.#opened(uri);
+    }
     await all;
   }
 
@@ -168,11 +154,9 @@ export class LanguageServer {
   }
 
   async stop(): Promise<void> {
-    const ended = new Promise((resolve) => this.#process.once("exit", resolve));
-    await this.#connection.sendRequest("shutdown");
-    await this.#connection.sendNotification("exit");
-    await ended;
-    this.#connection.dispose();
+    await this.#process.request("shutdown");
+    this.#process.notify("exit");
+    await this.#process.end();
   }
 
   async #ask(
@@ -181,20 +165,17 @@ export class LanguageServer {
     position: Position,
     more: Readonly<Record<string, unknown>> = {},
   ): Promise<(Location | Link)[]> {
-    await this.#opened(uri);
-    const found = await this.#connection.sendRequest<Found>(`textDocument/${question}`, {
-      textDocument: { uri },
-      position,
-      ...more,
-    });
+    this.#opened(uri);
+    const params = { textDocument: { uri }, position, ...more };
+    const found = (await this.#process.request(`textDocument/${question}`, params)) as Found;
     return found === null ? [] : [found].flat();
   }
 
-  async #opened(uri: string): Promise<void> {
+  #opened(uri: string): void {
     if (!this.#open.has(uri)) {
       this.#open.add(uri);
       const text = readFileSync(fileURLToPath(uri), "utf8");
-      await this.#connection.sendNotification("textDocument/didOpen", {
+      this.#process.notify("textDocument/didOpen", {
         textDocument: { uri, languageId: this.#language, version: 1, text },
       });
     }
