@@ -24,6 +24,15 @@ const TSCONFIG = {
   include: ["src/**/*.ts"],
 };
 
+export async function copyRxjs(folder: string): Promise<void> {
+  const source = join("node_modules", "rxjs", "src");
+  const download = await cached(`rxjs-${VERSION}`, join(source, "index.ts"), `Downloading rxjs ${VERSION}`, (partial) =>
+    npmInstall(partial, { rxjs: VERSION }),
+  );
+  cpSync(join(download, source), join(folder, "src"), { recursive: true });
+  writeFileSync(join(folder, "tsconfig.json"), JSON.stringify(TSCONFIG));
+}
+
 /** A copy of rxjs' sources that nobody else touches. */
 export class RxjsWorkspace {
   readonly folder: string;
@@ -33,16 +42,8 @@ export class RxjsWorkspace {
   }
 
   static async create(): Promise<RxjsWorkspace> {
-    const source = join("node_modules", "rxjs", "src");
-    const download = await cached(
-      `rxjs-${VERSION}`,
-      join(source, "index.ts"),
-      `Downloading rxjs ${VERSION}`,
-      (partial) => npmInstall(partial, { rxjs: VERSION }),
-    );
     const folder = temporaryFolder("rxjs");
-    cpSync(join(download, source), join(folder, "src"), { recursive: true });
-    writeFileSync(join(folder, "tsconfig.json"), JSON.stringify(TSCONFIG));
+    await copyRxjs(folder);
     return new RxjsWorkspace(folder);
   }
 

@@ -24,21 +24,38 @@ const FLASK = "flask==3.1.3";
 const SAME_MS = 5_000;
 const MAX_PAGE = 200;
 
-export interface LoadingProject {
+/** A project, and what is asked about it. */
+export interface AskedProject {
+  readonly copyTo: (folder: string) => Promise<void> | void;
+  /** What is asked about: the first `word` after the text `after`. */
+  readonly file: string;
+  readonly word: string;
+  readonly after: string;
+}
+
+export interface LoadingProject extends AskedProject {
   readonly name: string;
   /** The folder of harness/editor/extensions whose extension starts the server. */
   readonly extension: string;
   readonly server: () => Promise<Server>;
   /** Whether the extension shows when the server is ready. */
   readonly shows: boolean;
-  readonly copyTo: (folder: string) => Promise<void> | void;
-  /** What is asked about: the first `word` after the text `after`. */
-  readonly file: string;
-  readonly word: string;
-  readonly after: string;
   /** Resolves once the server, asked directly, has told that it has loaded the project. */
   readonly loaded: (server: LanguageServer, uri: string, folder: string) => Promise<void>;
 }
+
+export const ON_SEMVER: AskedProject = {
+  copyTo: async (folder) => cpSync(await crate("semver", SEMVER), folder, { recursive: true }),
+  ...{ file: "src/lib.rs", word: "Version", after: "pub struct Version {" },
+};
+export const ON_ZLIB: AskedProject = {
+  copyTo: copyZlib,
+  ...{ file: "inflate.c", word: "z_streamp", after: "int ZEXPORT inflateReset(" },
+};
+export const ON_FLASK: AskedProject = {
+  copyTo: (folder) => copyPythonPackage(FLASK, join(folder, "flask")),
+  ...{ file: "flask/sansio/scaffold.py", word: "setupmethod", after: "def setupmethod" },
+};
 
 const quiescent = (server: LanguageServer, uri: string): Promise<void> => server.quiescentFrom(uri);
 const indexed = (server: LanguageServer, uri: string): Promise<void> => server.indexedFrom(uri);
@@ -49,8 +66,7 @@ export const LOADING_PROJECTS: readonly LoadingProject[] = [
     extension: "rust-analyzer",
     server: rustAnalyzer,
     shows: true,
-    copyTo: async (folder) => cpSync(await crate("semver", SEMVER), folder, { recursive: true }),
-    ...{ file: "src/lib.rs", word: "Version", after: "pub struct Version {" },
+    ...ON_SEMVER,
     loaded: quiescent,
   },
   {
@@ -76,8 +92,7 @@ export const LOADING_PROJECTS: readonly LoadingProject[] = [
     extension: "clangd",
     server: async () => ({ ...(await clangd()), language: "c" }),
     shows: true,
-    copyTo: copyZlib,
-    ...{ file: "inflate.c", word: "z_streamp", after: "int ZEXPORT inflateReset(" },
+    ...ON_ZLIB,
     loaded: indexed,
   },
   {
@@ -85,8 +100,7 @@ export const LOADING_PROJECTS: readonly LoadingProject[] = [
     extension: "languages",
     server: pyright,
     shows: false,
-    copyTo: (folder) => copyPythonPackage(FLASK, join(folder, "flask")),
-    ...{ file: "flask/sansio/scaffold.py", word: "setupmethod", after: "def setupmethod" },
+    ...ON_FLASK,
     // What stands in the text of an annotation it finds only in files that it has checked. Here there is none of that.
     loaded: (server, _, folder) =>
       server.checked(globSync("flask/**/*.py", { cwd: folder }).map((file) => pathToFileURL(join(folder, file)).href)),

@@ -105,6 +105,10 @@ What our extension costs when a window opens is measured by \`npm run bench:star
 gateway has a whole answer is measured by \`npm run bench:readiness\`: the bar is 2 s, and no answer before may be a part that
 does not say so.
 
+What \`mcp-lsp-gateway\` costs beside a language server that is asked alone is measured by \`npm run bench:headless\`: how much
+later the first whole answer comes on a fresh copy of a real project, and how much longer a definition takes, for TypeScript 7,
+pyright, clangd and rust-analyzer. A part that does not say so fails it.
+
 What the activity view costs with 100 calls a second is measured by \`npm run bench:view\` (Linux): the processor's time
 of the extension host and of the browser while the view was never opened, while it is shown and while it is hidden. The bar
 is 1 % of a core for showing it, and nothing that can be measured for having it hidden. A look at what is new takes
