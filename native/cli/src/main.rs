@@ -197,9 +197,8 @@ async fn serve_tools(options: Options) -> Result<ExitCode, String> {
             serve(loopback, Arc::clone(&gateway), CancellationToken::new()).await;
             return Ok(());
         }
-        let served =
-            stdio::serve(Arc::clone(&gateway), tokio::io::stdin(), tokio::io::stdout(), options.fallback).await;
-        served.map_err(|error| format!("stdin cannot be read ({error})."))
+        stdio::serve(Arc::clone(&gateway), options.fallback, tokio::io::stdin(), tokio::io::stdout()).await;
+        Ok(())
     };
     let outcome = tokio::select! {
         outcome = served => outcome,

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// Most bytes of one HTTP request body (contract section 5.1).
+/// Most bytes of one message from a client: an HTTP request body (contract section 5.1), or a line on stdio.
 pub const MAX_REQUEST_BYTES: usize = 1_048_576;
 /// Most bytes of one HTTP response body (contract section 5.1).
 pub const MAX_RESPONSE_BYTES: usize = 524_288;

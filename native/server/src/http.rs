@@ -3,15 +3,18 @@
 //! The checks run in the order of D45: Host, Origin, bearer, path, method, media types, size, JSON, session, version.
 //! So whoever is turned away learns nothing that a later check would have told.
 
+use std::convert::Infallible;
 use std::error::Error;
 use std::net::{Ipv4Addr, Ipv6Addr};
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use gateway_core::limits::MAX_REQUEST_BYTES;
 use gateway_core::wording::Wording;
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
-use hyper::body::{Body, Bytes, Frame};
+use hyper::body::{Body, Bytes, Frame, SizeHint};
 use hyper::header::{
     ACCEPT, ALLOW, AUTHORIZATION, CONNECTION, CONTENT_ENCODING, CONTENT_TYPE, EXPECT, HOST, HeaderMap, HeaderName,
     HeaderValue, ORIGIN, RETRY_AFTER, WWW_AUTHENTICATE,
@@ -25,7 +28,7 @@ use tokio::time::timeout;
 use crate::access::Access;
 use crate::body::Pieces;
 use crate::connection_limit::Slot;
-use crate::lifecycle::{Calls, Crowd, Lifecycle, TooMany};
+use crate::lifecycle::{Calls, Crowd, Lifecycle, Unserved};
 use crate::rpc::{self, Message};
 use crate::session::{LastSession, Revision, SessionId, Sessions};
 
@@ -54,6 +57,23 @@ pub trait Guarded: Calls {
 
 /// An answer.
 pub type Answer = Response<Pieces>;
+
+impl Body for Pieces {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        Poll::Ready(self.take_piece().map(|piece| Ok(Frame::data(piece))))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.len() == 0
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        SizeHint::with_exact(self.len() as u64)
+    }
+}
 
 /// The body of a request, from a connection or from anywhere else.
 pub trait RequestBody: Body<Data = Bytes, Error: Into<Box<dyn Error + Send + Sync>>> + Send + Unpin + 'static {}
@@ -122,15 +142,13 @@ async fn receive<G: Guarded, B: RequestBody>(
     let session = || session(&head.headers, sessions, &connection.last_session, access.fallback);
     if head.method == Method::DELETE {
         let session = session()?;
-        sessions.end(session);
-        lifecycle.gateway().activity().session_ended(session);
-        tracing::info!("a client ended its session");
+        lifecycle.end(session);
         return Ok(empty(StatusCode::NO_CONTENT));
     }
     admit_media_types(&head.headers)?;
     let bytes = read(body).await?;
     let _answering = connection.place.as_ref().map(Slot::answering);
-    let message = match Message::read(&bytes) {
+    let message = match Message::read(&bytes, "request body") {
         Ok(message) => message,
         Err(fault) => {
             tracing::debug!(?fault, "a body is not a message");
@@ -150,7 +168,8 @@ async fn receive<G: Guarded, B: RequestBody>(
     Ok(match lifecycle.receive(session()?, message).await {
         Ok(Some(body)) => json(StatusCode::OK, body),
         Ok(None) => empty(StatusCode::ACCEPTED),
-        Err(TooMany { of, body }) => {
+        Err(Unserved::Cancelled(body)) => json(StatusCode::OK, body),
+        Err(Unserved::TooMany(of, body)) => {
             let status = match of {
                 Crowd::Session => StatusCode::TOO_MANY_REQUESTS,
                 Crowd::Everybody => StatusCode::SERVICE_UNAVAILABLE,

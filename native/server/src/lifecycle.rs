@@ -123,18 +123,43 @@ impl<G: Calls> Lifecycle<G> {
         rpc::failure(Some(id), &fault.into(), self.gateway.wording())
     }
 
-    /// Takes a message inside a session; the answer, if it wants one.
-    pub(crate) async fn receive(&self, session: SessionId, message: Message) -> Result<Option<Pieces>, TooMany> {
+    /// Takes a message before there is a session, where the transport answers it at all. Clients of newer revisions probe
+    /// with a method of theirs first, and some fall back to `initialize` only if there is no such method.
+    pub(crate) fn receive_before_session(&self, message: &Message) -> Option<Vec<u8>> {
+        let Message::Request { id, method, .. } = message else { return None };
+        Some(match method.as_str() {
+            "ping" => rpc::success(id, b"{}"),
+            "tools/list" | "tools/call" => {
+                self.failure(id, Fault::InvalidRequest("a session has to be begun by initialize first"))
+            }
+            _ => self.failure(id, Fault::MethodNotFound),
+        })
+    }
+
+    /// Ends a session, as its client wants it.
+    pub(crate) fn end(&self, session: SessionId) {
+        self.gateway.sessions().end(session);
+        self.gateway.activity().session_ended(session);
+        tracing::info!("a client ended its session");
+    }
+
+    /// Takes a message inside a session; the answer, if it wants one. Once it is polled, a call can be cancelled.
+    pub(crate) async fn receive(&self, session: SessionId, message: Message) -> Result<Option<Pieces>, Unserved> {
         match message {
             Message::Request { id, method, params } => {
                 // Counted before anything is looked at, so that whoever sends more than is served costs little.
                 let is_call = method == "tools/call";
                 let run = is_call.then(|| self.running.enter(session, &id)).transpose().map_err(|of| {
                     tracing::debug!(?of, "too many calls are under way");
-                    TooMany { of, body: self.failure(&id, ToolError::Busy) }
+                    Unserved::TooMany(of, self.failure(&id, ToolError::Busy))
                 })?;
-                let answer = self.answer(session, &id, &method, params, run.as_ref()).await;
-                Ok(Some(answer.unwrap_or_else(|fault| self.failure(&id, fault).into())))
+                match self.answer(session, &id, &method, params, run.as_ref()).await {
+                    Ok(body) => Ok(Some(body)),
+                    Err(fault @ Fault::Tool(ToolError::Cancelled)) => {
+                        Err(Unserved::Cancelled(self.failure(&id, fault)))
+                    }
+                    Err(fault) => Ok(Some(self.failure(&id, fault).into())),
+                }
             }
             Message::Notification { method, params } => {
                 self.notice(session, &method, params);
@@ -249,10 +274,10 @@ fn list(id: &Id, params: &Map<String, Value>, catalog: &Catalog) -> Result<Vec<u
     Ok(rpc::success(id, catalog.list()))
 }
 
-/// Why a call is not taken, with the body that says so.
-pub(crate) struct TooMany {
-    pub(crate) of: Crowd,
-    pub(crate) body: Vec<u8>,
+/// A call whose end each transport tells in its own way, with the error that says why.
+pub(crate) enum Unserved {
+    TooMany(Crowd, Vec<u8>),
+    Cancelled(Vec<u8>),
 }
 
 /// Whose calls are too many.

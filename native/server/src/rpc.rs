@@ -1,9 +1,9 @@
 //! JSON-RPC 2.0: reading one message, writing one answer. The numbers of JSON-RPC errors appear here and nowhere else.
 
+use bytes::Bytes;
 use gateway_core::error::{ErrorCode, ToolError};
 use gateway_core::page::Payload;
 use gateway_core::wording::Wording;
-use hyper::body::Bytes;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
@@ -60,9 +60,10 @@ pub(crate) enum Message {
 }
 
 impl Message {
-    /// Reads a request body. The fault says what is wrong without repeating any of it.
-    pub(crate) fn read(body: &[u8]) -> Result<Self, Fault> {
-        let message: Value = serde_json::from_slice(body).map_err(|_| Fault::Parse)?;
+    /// Reads the message that `text` is, which came in what the transport calls `carrier`. The fault says what is wrong
+    /// without repeating any of it.
+    pub(crate) fn read(text: &[u8], carrier: &'static str) -> Result<Self, Fault> {
+        let message: Value = serde_json::from_slice(text).map_err(|_| Fault::Parse(carrier))?;
         let mut message = match message {
             Value::Object(fields) => fields,
             Value::Array(_) => {
@@ -103,9 +104,9 @@ impl Message {
 /// Why a message is answered by an error.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Fault {
-    /// The body is not JSON.
-    Parse,
-    /// The body is JSON and not a message, or a message that may not be sent now.
+    /// What came in this carrier is not JSON.
+    Parse(&'static str),
+    /// It is JSON and not a message, or a message that may not be sent now.
     InvalidRequest(&'static str),
     /// There is no such method.
     MethodNotFound,
@@ -122,7 +123,7 @@ impl From<ToolError> for Fault {
 impl Fault {
     fn number(&self) -> i32 {
         match self {
-            Self::Parse => PARSE_ERROR,
+            Self::Parse(_) => PARSE_ERROR,
             Self::InvalidRequest(_) => INVALID_REQUEST,
             Self::MethodNotFound => METHOD_NOT_FOUND,
             Self::Tool(error) => match error.code() {
@@ -142,7 +143,9 @@ impl Fault {
 
     fn message(&self, wording: &Wording) -> String {
         match self {
-            Self::Parse => "Parse error: the request body cannot be read as JSON in UTF-8, with numbers in range and at most 127 levels.".to_owned(),
+            Self::Parse(carrier) => format!(
+                "Parse error: the {carrier} cannot be read as JSON in UTF-8, with numbers in range and at most 127 levels."
+            ),
             Self::InvalidRequest(reason) => format!("Invalid request: {reason}."),
             Self::MethodNotFound => {
                 "Method not found: this server answers initialize, ping, tools/list and tools/call.".to_owned()

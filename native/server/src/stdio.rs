@@ -1,198 +1,191 @@
-//! MCP over stdin and stdout: one message in a line, one client, one session.
+//! MCP over a pair of streams, such as standard input and output: one client, one message on each line.
 
+use std::future::{Future, poll_fn};
 use std::io;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::mem;
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::task::Poll;
+use std::time::Duration;
 
-use gateway_core::error::ToolError;
+use futures_util::StreamExt as _;
+use futures_util::stream::FuturesUnordered;
 use gateway_core::limits::MAX_REQUEST_BYTES;
-use tokio::io::{
-    AsyncBufRead, AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, BufReader,
-};
-use tokio::sync::mpsc;
-use tokio::task::JoinSet;
+use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncWrite, AsyncWriteExt as _, BufReader, BufWriter};
+use tokio::select;
+use tokio::sync::mpsc::{Receiver, Sender, channel};
+use tokio::time::timeout;
 
 use crate::body::Pieces;
-use crate::lifecycle::{Calls, Lifecycle, TooMany};
-use crate::rpc::{self, Fault, Id, Message};
+use crate::lifecycle::{Calls, Lifecycle, Unserved};
+use crate::rpc::{self, Fault, Message};
 use crate::session::SessionId;
 
-/// How many answers may wait to be written.
-const MAX_UNWRITTEN: usize = 64;
-/// How many requests may be under way. Of calls, the session's own bound counts first.
-const MAX_REQUESTS: usize = 256;
+/// How many requests may be under way before no more is read. It is more than calls of one session, so that a client that
+/// calls without end is told so; what comes beyond are requests that wait for the end of the handshake.
+const MAX_UNDER_WAY: usize = 192;
+/// How many answers wait for a client that does not read. It is not read from either, then.
+const MAX_UNREAD: usize = 16;
+/// How long a client that has said all may take to read what it has been answered.
+const LAST_WRITES: Duration = Duration::from_millis(500);
 
-const TOO_LONG: Fault = Fault::InvalidRequest("a message may have at most 1048576 bytes");
-const NOT_BEGUN: Fault = Fault::InvalidRequest("the session begins with the request initialize");
-
-/// Serves the client at the other end until it sends nothing more. What is under way then is given up. `fallback`: whether a
-/// client that asks for [`Revision::Fallback`](crate::session::Revision::Fallback) is given it. An error is one of reading.
+/// Serves one client until its input ends, or until it reads no more answers. Then its calls end, and its session. Where this
+/// is dropped before, only the calls do. `fallback`: whether a client that asks for
+/// [`Revision::Fallback`](crate::session::Revision::Fallback) is given it.
 pub async fn serve<G: Calls>(
     gateway: Arc<G>,
-    input: impl AsyncRead + Send + Unpin,
-    output: impl AsyncWrite + Send + Unpin + 'static,
     fallback: bool,
-) -> io::Result<()> {
-    let lifecycle = Arc::new(Lifecycle::new(gateway));
-    let (answers, to_write) = mpsc::channel(MAX_UNWRITTEN);
-    let mut writing = tokio::spawn(write(output, to_write));
-    let client = Client { lifecycle, answers, session: None, under_way: Arc::default(), requests: JoinSet::new() };
-    // A client that takes no answers any more asks in vain.
-    tokio::select! {
-        read = client.listen(input, fallback) => read,
-        _ = &mut writing => Ok(()),
+    input: impl AsyncRead + Unpin,
+    output: impl AsyncWrite + Unpin,
+) {
+    let lifecycle = Lifecycle::new(gateway);
+    let mut client = Client { lifecycle: &lifecycle, fallback, session: None, under_way: FuturesUnordered::new() };
+    let (answers, unread) = channel(MAX_UNREAD);
+    let mut writing = pin!(write(unread, output));
+    select! {
+        written = writing.as_mut() => tracing::info!(?written, "the client takes no more answers"),
+        () = client.listen(Lines::of(input), answers) => {
+            if timeout(LAST_WRITES, writing).await.is_err() {
+                tracing::info!("the client has not read its last answers");
+            }
+        }
+    }
+    if let Some(session) = client.session {
+        lifecycle.end(session);
     }
 }
 
-struct Client<G> {
-    lifecycle: Arc<Lifecycle<G>>,
-    answers: mpsc::Sender<Pieces>,
+/// The client at the other end.
+struct Client<'a, G> {
+    lifecycle: &'a Lifecycle<G>,
+    fallback: bool,
     session: Option<SessionId>,
-    under_way: Arc<UnderWay>,
-    requests: JoinSet<()>,
+    /// Its requests that are not answered yet, each with its answer, if it gets one.
+    under_way: FuturesUnordered<Pin<Box<dyn Future<Output = Option<Pieces>> + Send + 'a>>>,
 }
 
-impl<G: Calls> Client<G> {
-    async fn listen(mut self, input: impl AsyncRead + Send + Unpin, fallback: bool) -> io::Result<()> {
-        let mut input = BufReader::new(input);
+impl<G: Calls> Client<'_, G> {
+    /// Takes messages and passes answers on, until the input ends or nobody takes an answer.
+    async fn listen(&mut self, mut lines: Lines<impl AsyncRead + Unpin>, answers: Sender<Pieces>) {
         loop {
-            let line = match read_line(&mut input).await? {
-                Line::Whole(line) if line.trim_ascii().is_empty() => continue,
-                Line::Whole(line) => line,
-                Line::TooLong => {
-                    self.answer(self.failure(None, &TOO_LONG)).await;
-                    continue;
-                }
-                Line::End => break,
+            let answer = select! {
+                Some(answer) = self.under_way.next() => answer,
+                line = lines.next(), if self.under_way.len() < MAX_UNDER_WAY => match line {
+                    Ok(Some(line)) => self.take(line).await,
+                    Ok(None) => return,
+                    Err(error) => return tracing::info!(%error, "the input cannot be read"),
+                },
             };
-            match Message::read(&line) {
-                Ok(Message::Request { id, method, params }) if method == "initialize" => {
-                    let (session, answer) = self.lifecycle.initialize(&id, &params, fallback);
-                    // One that begins again has ended what it had.
-                    if let Some(before) = session.and_then(|session| self.session.replace(session)) {
-                        self.lifecycle.gateway().sessions().end(before);
-                    }
-                    self.answer(answer).await;
-                }
-                Ok(message) => self.take(message).await,
-                Err(fault) => self.answer(self.failure(None, &fault)).await,
-            }
-        }
-        if let Some(session) = self.session {
-            self.lifecycle.gateway().sessions().end(session);
-        }
-        Ok(())
-    }
-
-    async fn take(&mut self, message: Message) {
-        let Some(session) = self.session else {
-            if let Message::Request { id, method, .. } = message {
-                let is_ping = method == "ping";
-                let answer = if is_ping { rpc::success(&id, b"{}") } else { self.failure(Some(&id), &NOT_BEGUN) };
-                self.answer(answer).await;
-            }
-            return;
-        };
-        let Message::Request { id, .. } = &message else {
-            if let Message::Notification { method, params } = &message
-                && method == "notifications/cancelled"
-                && let Some(Ok(id)) = params.get("requestId").cloned().map(Id::read)
+            if let Some(answer) = answer
+                && answers.send(answer).await.is_err()
             {
-                self.under_way.cancel(&id);
+                return;
             }
-            // There is nobody to tell of what is wrong with a notification.
-            drop(self.lifecycle.receive(session, message).await);
-            return;
-        };
-        let id = id.clone();
-        while self.requests.try_join_next().is_some() {}
-        if self.requests.len() >= MAX_REQUESTS {
-            self.answer(self.failure(Some(&id), &ToolError::Busy.into())).await;
-            return;
         }
-        let (lifecycle, answers) = (Arc::clone(&self.lifecycle), self.answers.clone());
-        let under_way = Arc::clone(&self.under_way);
-        under_way.begin(&id);
-        self.requests.spawn(async move {
-            let answer = match lifecycle.receive(session, message).await {
-                Ok(answer) => answer,
-                Err(TooMany { body, .. }) => Some(body.into()),
-            };
-            // A request that was cancelled is not answered.
-            if let (false, Some(answer)) = (under_way.end(&id), answer) {
-                drop(answers.send(answer).await);
+    }
+
+    /// Takes one line, and gives the answer if there is one at once.
+    async fn take(&mut self, line: Result<Vec<u8>, Fault>) -> Option<Pieces> {
+        match line.and_then(|line| Message::read(&line, "line")) {
+            Err(fault) => {
+                tracing::debug!(?fault, "a line is not a message");
+                Some(rpc::failure(None, &fault, self.lifecycle.gateway().wording()).into())
             }
-        });
-    }
-
-    fn failure(&self, id: Option<&Id>, fault: &Fault) -> Vec<u8> {
-        rpc::failure(id, fault, self.lifecycle.gateway().wording())
-    }
-
-    async fn answer(&self, answer: Vec<u8>) {
-        // Where nobody takes answers any more, the writer has ended, and with it all.
-        drop(self.answers.send(answer.into()).await);
-    }
-}
-
-/// The requests under way, and whether each was cancelled.
-#[derive(Default)]
-struct UnderWay(Mutex<Vec<(Id, bool)>>);
-
-impl UnderWay {
-    fn begin(&self, id: &Id) {
-        self.requests().push((id.clone(), false));
-    }
-
-    fn cancel(&self, id: &Id) {
-        for (known, cancelled) in self.requests().iter_mut() {
-            *cancelled |= known == id;
-        }
-    }
-
-    /// Returns whether the request was cancelled.
-    fn end(&self, id: &Id) -> bool {
-        let mut requests = self.requests();
-        let at = requests.iter().position(|(known, _)| known == id);
-        at.is_some_and(|at| requests.swap_remove(at).1)
-    }
-
-    fn requests(&self) -> MutexGuard<'_, Vec<(Id, bool)>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-enum Line {
-    Whole(Vec<u8>),
-    /// Longer than a message may be, and passed over.
-    TooLong,
-    End,
-}
-
-async fn read_line(input: &mut (impl AsyncBufRead + Unpin)) -> io::Result<Line> {
-    let mut line = Vec::new();
-    let most = u64::try_from(MAX_REQUEST_BYTES).unwrap_or(u64::MAX) + 1;
-    if (&mut *input).take(most).read_until(b'\n', &mut line).await? == 0 {
-        return Ok(Line::End);
-    }
-    if line.ends_with(b"\n") || line.len() <= MAX_REQUEST_BYTES {
-        return Ok(Line::Whole(line));
-    }
-    loop {
-        line.clear();
-        let read = (&mut *input).take(most).read_until(b'\n', &mut line).await?;
-        if read == 0 || line.ends_with(b"\n") {
-            return Ok(Line::TooLong);
+            Ok(Message::Request { id, method, params }) if method == "initialize" => {
+                let (begun, body) = self.lifecycle.initialize(&id, &params, self.fallback);
+                if begun.is_some()
+                    && let Some(before) = mem::replace(&mut self.session, begun)
+                {
+                    // From now on its ids may stand for other requests.
+                    self.under_way.clear();
+                    self.lifecycle.end(before);
+                }
+                Some(body.into())
+            }
+            Ok(message) => {
+                let Some(session) = self.session else {
+                    return self.lifecycle.receive_before_session(&message).map(Pieces::from);
+                };
+                let mut answered = Box::pin(answer(self.lifecycle, session, message));
+                // Polled before the next line is read: a call that it cancels is under way then.
+                match poll_fn(|context| Poll::Ready(answered.as_mut().poll(context))).await {
+                    Poll::Ready(answer) => answer,
+                    Poll::Pending => {
+                        self.under_way.push(answered);
+                        None
+                    }
+                }
+            }
         }
     }
 }
 
-async fn write(mut output: impl AsyncWrite + Unpin, mut to_write: mpsc::Receiver<Pieces>) -> io::Result<()> {
-    while let Some(answer) = to_write.recv().await {
-        for piece in answer.pieces() {
-            output.write_all(piece).await?;
+/// The answer to a message inside a session, if it gets one: a request that was cancelled does not.
+async fn answer<G: Calls>(lifecycle: &Lifecycle<G>, session: SessionId, message: Message) -> Option<Pieces> {
+    match lifecycle.receive(session, message).await {
+        Ok(answer) => answer,
+        Err(Unserved::TooMany(_, body)) => Some(body.into()),
+        Err(Unserved::Cancelled(_)) => None,
+    }
+}
+
+/// Writes each answer on a line of its own: JSON as it is written here has no line breaks.
+async fn write(mut unread: Receiver<Pieces>, output: impl AsyncWrite + Unpin) -> io::Result<()> {
+    let mut output = BufWriter::new(output);
+    while let Some(mut answer) = unread.recv().await {
+        while let Some(piece) = answer.take_piece() {
+            output.write_all(&piece).await?;
         }
         output.write_all(b"\n").await?;
-        output.flush().await?;
+        if unread.is_empty() {
+            output.flush().await?;
+        }
     }
     Ok(())
+}
+
+/// What comes in, by lines.
+struct Lines<R> {
+    input: BufReader<R>,
+    /// What has come of a line that has not ended.
+    begun: Vec<u8>,
+    /// Whether that was more than a message may have, and is not kept.
+    is_too_long: bool,
+}
+
+impl<R: AsyncRead + Unpin> Lines<R> {
+    fn of(input: R) -> Self {
+        Self { input: BufReader::new(input), begun: Vec::new(), is_too_long: false }
+    }
+
+    /// The next line that is not blank, without its end, or why it is no message; `None` at the end of the input, where what
+    /// no line break ends is no line. May be dropped and called again.
+    async fn next(&mut self) -> io::Result<Option<Result<Vec<u8>, Fault>>> {
+        loop {
+            let here = self.input.fill_buf().await?;
+            if here.is_empty() {
+                return Ok(None);
+            }
+            let end = here.iter().position(|byte| *byte == b'\n');
+            let part = &here[..end.unwrap_or(here.len())];
+            if self.is_too_long || self.begun.len() + part.len() > MAX_REQUEST_BYTES {
+                self.is_too_long = true;
+                self.begun = Vec::new();
+            } else {
+                self.begun.extend_from_slice(part);
+            }
+            let taken = part.len() + usize::from(end.is_some());
+            self.input.consume(taken);
+            if end.is_none() {
+                continue;
+            }
+            let line = mem::take(&mut self.begun);
+            if mem::take(&mut self.is_too_long) {
+                return Ok(Some(Err(Fault::InvalidRequest("a line may have at most 1048576 bytes"))));
+            }
+            if !line.trim_ascii().is_empty() {
+                return Ok(Some(Ok(line)));
+            }
+        }
+    }
 }

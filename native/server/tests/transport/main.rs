@@ -16,4 +16,5 @@ mod order;
 mod redaction;
 mod serving;
 mod sessions;
+mod stdio;
 mod wire;
