@@ -7,7 +7,7 @@ import { mkdirSync, readFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { parseArgs } from "node:util";
-import { RUST_MISSING } from "../harness/build/addon.ts";
+import { buildHeadless } from "../harness/build/headless.ts";
 import { type DefinitionPayload, type Location, type Page, ToolFailure } from "../harness/clients/gateway-client.ts";
 import { RpcError } from "../harness/clients/json-rpc-process.ts";
 import { StdioClient } from "../harness/clients/stdio-client.ts";
@@ -25,7 +25,6 @@ import {
 import { copyRxjs } from "../harness/languages/rxjs-workspace.ts";
 import { placeIn } from "../harness/languages/sample.ts";
 import { root } from "../harness/layout.ts";
-import { succeed } from "../harness/machine/processes.mjs";
 import { command, Failure, step } from "../harness/machine/progress.mjs";
 import { median } from "../harness/results/table.ts";
 import { type AskedProject, ON_FLASK, ON_SEMVER, ON_ZLIB } from "./bench/loading-projects.ts";
@@ -118,7 +117,7 @@ await command(async () => {
     const names = PROJECTS.map(({ name }) => name).join(", ");
     throw new Failure(`--rounds takes a number from 1 on, and --project a part of one of these: ${names}.`);
   }
-  const program = values.program ?? (await buildProgram());
+  const program = values.program ?? (await buildHeadless("release"));
   const lines = [HEAD, `|${" --- |".repeat(HEAD.split("|").length - 2)}`];
   let parts = 0;
   for (const project of projects) {
@@ -139,13 +138,6 @@ await command(async () => {
   process.stdout.write(`${lines.join("\n")}\n\nParts that did not say so: ${parts}.\n`);
   return parts === 0 ? 0 : 1;
 });
-
-async function buildProgram(): Promise<string> {
-  const built = ["build", "--release", "--locked", "--package", "gateway-cli"];
-  const failed = "Compiling mcp-lsp-gateway failed: mend what the compiler reports above.";
-  await step("Compiling mcp-lsp-gateway", () => succeed(failed, "cargo", built, { cwd: root }, RUST_MISSING));
-  return join(root, "target", "release", process.platform === "win32" ? "mcp-lsp-gateway.exe" : "mcp-lsp-gateway");
-}
 
 /** Does the work in a copy of the project that no server has seen. */
 async function inCopy(project: HeadlessProject, work: (place: Place) => Promise<Start>): Promise<Start> {

@@ -141,6 +141,11 @@ export class JsonRpcProcess {
     clearTimeout(timer);
   }
 
+  /** Kills the program, which has no time to end anything. */
+  kill(): void {
+    this.#process.kill("SIGKILL");
+  }
+
   #send(message: Message): void {
     const body = Buffer.from(JSON.stringify({ jsonrpc: "2.0", ...message }));
     const { stdin } = this.#process;

@@ -39,6 +39,11 @@ export class StdioClient {
     }
   }
 
+  /** Kills the server, which has no time to end anything. */
+  kill(): void {
+    this.#process.kill();
+  }
+
   /** Ends the session and the server. */
   close(): Promise<void> {
     return this.#process.end();

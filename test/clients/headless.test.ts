@@ -1,0 +1,301 @@
+// The program `mcp-lsp-gateway` with real language servers, over stdio.
+
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { delimiter, join } from "node:path";
+import { after, before, describe, test } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
+import { buildHeadless } from "../../harness/build/headless.ts";
+import { type Page, ToolFailure } from "../../harness/clients/gateway-client.ts";
+import { StdioClient } from "../../harness/clients/stdio-client.ts";
+import { removeFolder, temporaryFolder } from "../../harness/editor/gateway-window.ts";
+import { UNCONFIRMED } from "../../harness/languages/language-project.ts";
+import { clangd, linkPrograms, pyright, rustAnalyzer, typescript7 } from "../../harness/languages/language-servers.ts";
+import { copyPythonPackage } from "../../harness/languages/python-package.ts";
+import { crate, SEMVER, writeFleet } from "../../harness/languages/readiness.ts";
+import { copyRxjs } from "../../harness/languages/rxjs-workspace.ts";
+import { placeIn } from "../../harness/languages/sample.ts";
+import { eventually } from "../../harness/machine/eventually.ts";
+
+const STARTS = 3;
+/** Between one question and the next. */
+const PAUSE_MS = 100;
+const PATIENCE_MS = 120_000;
+const GONE_WITHIN_MS = 2_000;
+
+interface Project {
+  readonly name: string;
+  readonly copyTo: (folder: string) => Promise<void> | void;
+  /** What is asked about. */
+  readonly file: string;
+  readonly word: string;
+  readonly after: string;
+  /** How many references there are, declarations included, as the server said when it was asked alone. */
+  readonly whole: number;
+  /** A file that refers to it once more. */
+  readonly written: { readonly file: string; readonly text: string; readonly more: number };
+}
+
+const PROJECTS: readonly Project[] = [
+  {
+    name: "TypeScript 7 on rxjs",
+    copyTo: copyRxjs,
+    ...{ file: "src/internal/Subscription.ts", word: "Subscription", after: "export class Subscription", whole: 117 },
+    written: {
+      file: "src/internal/written.ts",
+      text: "import { Subscription } from './Subscription';\nexport let written: Subscription;\n",
+      more: 2,
+    },
+  },
+  {
+    name: "pyright on flask",
+    copyTo: (folder) => copyPythonPackage("flask==3.1.3", join(folder, "flask")),
+    ...{ file: "flask/sansio/scaffold.py", word: "setupmethod", after: "def setupmethod", whole: 46 },
+    written: { file: "flask/written.py", text: "from .sansio.scaffold import setupmethod\n", more: 1 },
+  },
+  {
+    name: "clangd on 40 files",
+    copyTo: (folder) => writeFleet(folder, 40),
+    ...{ file: "fleet.cpp", word: "launch", after: "int launch", whole: 4 },
+    written: { file: "written.cpp", text: '#include "fleet.h"\nint written() { return launch(3); }\n', more: 1 },
+  },
+  {
+    name: "rust-analyzer on semver",
+    copyTo: async (folder) => cpSync(await crate("semver", SEMVER), folder, { recursive: true }),
+    ...{ file: "src/lib.rs", word: "Version", after: "pub struct Version {", whole: 46 },
+    // One of the files that the crate has: another is part of it only once it is declared.
+    written: { file: "src/error.rs", text: "\npub fn written(_: &crate::Version) {}\n", more: 1 },
+  },
+];
+
+let program: string;
+let own: string;
+
+before(async () => {
+  program = await buildHeadless("dev");
+  own = temporaryFolder("headless-own");
+  mkdirSync(join(own, "programs"));
+  linkPrograms(join(own, "programs"), [await typescript7(), await pyright(), await clangd(), await rustAnalyzer()]);
+});
+
+after(() => removeFolder(own));
+
+/** Programs on PATH, and folders of its own in place of the person's. */
+function environment(path = join(own, "programs"), kept = join(own, "kept")): NodeJS.ProcessEnv {
+  const folders = ["CACHE", "CONFIG", "STATE"].map((kind) => [`XDG_${kind}_HOME`, join(kept, kind)]);
+  return { ...process.env, PATH: [path, process.env["PATH"]].join(delimiter), ...Object.fromEntries(folders) };
+}
+
+function start(folder: string, args: readonly string[] = ["--trust"], env = environment()): Promise<StdioClient> {
+  return StdioClient.start({ program, args: ["--root", folder, ...args], env });
+}
+
+/** What a program printed, and how it ended. */
+function run(args: readonly string[], env: NodeJS.ProcessEnv): Promise<{ code: number; text: string }> {
+  return new Promise((resolve) => {
+    execFile(program, args, { env }, (error, stdout, stderr) => {
+      resolve({ code: typeof error?.code === "number" ? error.code : 0, text: stdout + stderr });
+    });
+  });
+}
+
+/** All references, or undefined while the error asks for another try. An answer that may be a part is one that does not count. */
+async function references(client: StdioClient, project: Project, folder: string): Promise<number | undefined> {
+  const { uri, position } = placeIn(folder, project.file, project.word, project.after);
+  const input = { uri, position, includeDeclaration: true, pageSize: 200 };
+  try {
+    const page = await client.call<Page<unknown> & { summary: string }>("vscode.lsp.references", input);
+    assert.equal(page.nextCursor, null);
+    assert.ok(!page.summary.includes(UNCONFIRMED), page.summary);
+    return page.items.length;
+  } catch (error) {
+    assert.ok(error instanceof ToolFailure && error.retryable, String(error));
+    return undefined;
+  }
+}
+
+/** Asks until there is an answer. Resolves to how often it was asked, and the answer. */
+async function answered(client: StdioClient, project: Project, folder: string): Promise<[number, number]> {
+  const until = performance.now() + PATIENCE_MS;
+  for (let asked = 1; ; asked += 1) {
+    const found = await references(client, project, folder);
+    if (found !== undefined) {
+      return [asked, found];
+    }
+    assert.ok(performance.now() < until, "It has had its time.");
+    await delay(PAUSE_MS);
+  }
+}
+
+/** Names and contents of all files. */
+function contents(folder: string): readonly string[] {
+  const files = globSync("**/*", { cwd: folder, withFileTypes: true }).filter((entry) => entry.isFile());
+  return files.map((file) => `${file.name} ${readFileSync(join(file.parentPath, file.name), "base64")}`).sort();
+}
+
+/** The processes whose command line has this text. */
+function processesOf(text: string): number[] {
+  const numbers = globSync("[0-9]*", { cwd: "/proc" }).map(Number);
+  return numbers.filter((number) => {
+    try {
+      const isDead = /^\d+ \(.*\) Z/.test(readFileSync(`/proc/${number}/stat`, "utf8"));
+      return !isDead && readFileSync(`/proc/${number}/environ`, "utf8").includes(text);
+    } catch {
+      return false;
+    }
+  });
+}
+
+for (const project of PROJECTS) {
+  describe(project.name, () => {
+    let folder: string;
+
+    before(async () => {
+      folder = temporaryFolder("headless");
+      await project.copyTo(folder);
+    });
+
+    after(() => removeFolder(folder));
+
+    test(`whole, or an error that asks for another try, in ${STARTS} cold starts`, async () => {
+      for (let time = 0; time < STARTS; time += 1) {
+        rmSync(join(own, "kept"), { recursive: true, force: true });
+        const client = await start(folder);
+        assert.equal((await answered(client, project, folder))[1], project.whole);
+        await client.close();
+      }
+    });
+
+    test("every tool answers, and nothing in the project has changed", async () => {
+      const all = contents(folder);
+      const client = await start(folder, ["--trust", "--catalog", "all"]);
+      await answered(client, project, folder);
+      const { uri, position } = placeIn(folder, project.file, project.word, project.after);
+      for (const [name, input] of [
+        ["definition", { uri, position }],
+        ["hover", { uri, position }],
+        ["implementation", { uri, position }],
+        ["documentHighlights", { uri, position }],
+        ["documentSymbols", { uri }],
+        ["workspaceSymbols", { query: project.word }],
+        ["diagnostics.document", { uri }],
+        ["diagnostics.workspace", {}],
+      ] as const) {
+        const summary = await eventually(
+          () =>
+            client.call<{ summary: string }>(`vscode.lsp.${name}`, input).then(
+              (payload) => payload.summary,
+              (error: ToolFailure) => error,
+            ),
+          (answer) => typeof answer === "string" || !answer.retryable,
+        );
+        // Pyright has no implementations.
+        const isUnknown = summary instanceof ToolFailure && summary.code === "PROVIDER_UNAVAILABLE";
+        assert.ok(typeof summary === "string" || (isUnknown && name === "implementation"), `${name}: ${summary}`);
+      }
+      await client.close();
+      assert.deepEqual(contents(folder), all);
+    });
+
+    test("what another process has written is known to the question that follows", async () => {
+      const client = await start(folder);
+      await answered(client, project, folder);
+      const { file, text, more } = project.written;
+      const path = join(folder, file);
+      const isNew = !globSync(file, { cwd: folder }).length;
+      const before = isNew ? "" : readFileSync(path, "utf8");
+      const steps: [string, () => void, number][] = [
+        ["written", () => writeFileSync(path, before + text), more],
+        ["written again", () => writeFileSync(path, before), 0],
+        ["and again", () => writeFileSync(path, before + text), more],
+        ["gone", () => (isNew ? rmSync(path) : writeFileSync(path, before)), 0],
+      ];
+      for (const [step, write, expected] of steps) {
+        write();
+        const [asked, found] = await answered(client, project, folder);
+        assert.equal(found, project.whole + expected, step);
+        assert.ok(asked <= 3, `${step}: right after ${asked} calls`);
+      }
+      await client.close();
+    });
+
+    test("when it is killed, nothing is left of it or of its servers", async () => {
+      const kept = join(own, `killed-${project.word}`);
+      const client = await start(folder, ["--trust"], environment(undefined, kept));
+      await answered(client, project, folder);
+      assert.ok(processesOf(kept).length >= 3, "The program, the supervisor and the server.");
+      client.kill();
+      const left = await eventually(
+        async () => processesOf(kept),
+        (found) => found.length === 0,
+        GONE_WITHIN_MS,
+      );
+      assert.deepEqual(left, []);
+    });
+  });
+}
+
+test("a project that nobody trusts runs nothing of its own, and says what helps", async () => {
+  const folder = temporaryFolder("hostile");
+  const canary = join(own, "canary");
+  const trap = `#!/bin/sh\necho "$0" >> '${canary}'\n`;
+  for (const name of ["node_modules/.bin/tsc", ".venv/bin/python", ".venv/bin/pyright-langserver", "rust-analyzer"]) {
+    mkdirSync(join(folder, name, ".."), { recursive: true });
+    writeFileSync(join(folder, name), trap, { mode: 0o755 });
+  }
+  mkdirSync(join(folder, ".cargo"));
+  writeFileSync(join(folder, ".cargo", "config.toml"), `[build]\nrustc-wrapper = "${folder}/rust-analyzer"\n`);
+  writeFileSync(join(folder, "Cargo.toml"), '[package]\nname = "hostile"\nversion = "0.0.0"\n[lib]\npath = "a.rs"\n');
+  writeFileSync(join(folder, "build.rs"), "fn main() {}\n");
+  const texts = { "a.ts": "export const a = 1;\n", "a.py": "a = 1\n", "a.rs": "pub fn a() {}\n" };
+  for (const [name, text] of Object.entries(texts)) {
+    writeFileSync(join(folder, name), text);
+  }
+  const inside = ["node_modules/.bin", ".venv/bin", "."].map((name) => join(folder, name));
+  const env = environment([...inside, join(own, "programs")].join(delimiter));
+  const client = await start(folder, [], env);
+  const outline = (name: string) =>
+    client.call<{ symbols: unknown[] }>("vscode.lsp.documentSymbols", { uri: placeIn(folder, name, "a").uri }).then(
+      ({ symbols }) => symbols.length,
+      (error: ToolFailure) => error,
+    );
+  for (const name of ["a.ts", "a.py"]) {
+    const found = await eventually(
+      () => outline(name),
+      (answer) => typeof answer === "number",
+    );
+    assert.equal(found, 1, name);
+  }
+  const refused = await outline("a.rs");
+  assert.ok(refused instanceof ToolFailure);
+  assert.deepEqual([refused.code, refused.details["reason"]], ["PROVIDER_UNAVAILABLE", "untrusted"]);
+  assert.ok(refused.message.includes("mcp-lsp-gateway trust"), refused.message);
+  await client.close();
+  assert.throws(() => readFileSync(canary), { code: "ENOENT" }, "Nothing of the project ran.");
+  removeFolder(folder);
+});
+
+test("doctor says what works and what is missing, and trust is remembered", async () => {
+  const folder = temporaryFolder("doctor");
+  writeFileSync(join(folder, "a.ts"), "export const a = 1;\n");
+  const env = environment(undefined, join(own, "doctor"));
+  const all = await run(["doctor", "--root", folder], env);
+  assert.equal(all.code, 0, all.text);
+  assert.match(all.text, /TypeScript 7 in .*: ready after .*textDocument\/references/);
+
+  const nothing = { ...env, PATH: join(own, "no-programs") };
+  const missing = await run(["doctor", "--root", folder], nothing);
+  assert.equal(missing.code, 1);
+  assert.match(missing.text, /install it: npm install --global typescript@7/);
+
+  writeFileSync(join(folder, "a.rs"), "pub fn a() {}\n");
+  const untrusted = await run(["doctor", "--root", folder], env);
+  assert.equal(untrusted.code, 1);
+  assert.match(untrusted.text, /trust it: mcp-lsp-gateway trust/);
+  assert.equal((await run(["trust", folder], env)).code, 0);
+  assert.doesNotMatch((await run(["doctor", "--root", folder], env)).text, /trust it/);
+  assert.equal((await run(["untrust", folder], env)).code, 0);
+  assert.match((await run(["doctor", "--root", folder], env)).text, /trust it/);
+  removeFolder(folder);
+});
