@@ -173,6 +173,13 @@ test("every bound that the description of security names is the code's", () => {
   for (const [name, number] of bounds) assert.equal(number, code.get(name), name);
 });
 
+test("every bound that the description of the headless program names is the code's", () => {
+  const code = constantsOf("native/lsp/src/*.rs");
+  const bounds = numbersIn("docs/HEADLESS.md", "| Bound of a server ");
+  assert.ok(bounds.length >= 15);
+  for (const [name, number] of bounds) assert.equal(number, code.get(name), name);
+});
+
 test("the ids, keys and cursors that the contract shows are right", () => {
   const contract = read("docs/CONTRACT.md");
   const hashes = [...contract.matchAll(/^(.+)\n(?:sha256:)?([0-9a-f]{64})$/gm)];
@@ -197,6 +204,7 @@ test("every file that a document names exists", () => {
     "docs/ARCHITECTURE.md",
     "docs/CLIENTS.md",
     "docs/CONTRACT.md",
+    "docs/HEADLESS.md",
     "docs/PERFORMANCE.md",
     "docs/PROTOCOL.md",
     "docs/REPLAY.md",
