@@ -22,7 +22,8 @@ const STARTS = 3;
 /** Between one question and the next. */
 const PAUSE_MS = 100;
 const PATIENCE_MS = 120_000;
-const GONE_WITHIN_MS = 2_000;
+/** Nearly always one second is enough; a machine that is busy may take longer. */
+const GONE_WITHIN_MS = 20_000;
 
 interface Project {
   readonly name: string;
