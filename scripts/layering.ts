@@ -100,6 +100,11 @@ const RULES: readonly Rule[] = [
     within: (file) => file.startsWith("view/"),
   },
   {
+    says: "only http.rs and serve.rs of the server know HTTP",
+    line: /\b(hyper|hyper_util|http_body_util)::/,
+    within: (file) => /^native\/server\/src\/(?!http\.rs$|serve\.rs$)/.test(file),
+  },
+  {
     says: "JSON-RPC numbers are in native/server/src/rpc.rs only",
     line: /-32[67]\d\d/,
     within: (file) => /^native\/(core|server|addon)\/src\/.*\.rs$/.test(file) && file !== "native/server/src/rpc.rs",

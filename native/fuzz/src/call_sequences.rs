@@ -22,6 +22,7 @@ use tempfile::TempDir;
 use crate::checks;
 use crate::editor::{Found, Manner, Meanwhile, Script, Scripted, Uris, range};
 use crate::gateway_over_http::{Client, KEY, TOKEN, block_on};
+use gateway_server::editor::Editor as _;
 
 /// A word that every path outside the roots has in it.
 const REFERENCES: &str = "vscode.lsp.references";
@@ -304,10 +305,8 @@ impl Conversation {
         if let Some(error) = answer.get("error") {
             if let Some("MCP_LSP_GATEWAY/INTERNAL") = checks::error_code(error) {
                 // Only an editor's own fault is one of ours to admit.
-                assert!(
-                    error["message"].as_str().is_some_and(|text| text.starts_with("A language extension")),
-                    "{error}"
-                );
+                let told = error["data"]["message"].as_str();
+                assert_eq!(told, Some(Scripted::WORDING.provider_failed), "{error}");
             }
             assert!(!error.to_string().contains(&DISK.base), "{error}");
             return None;

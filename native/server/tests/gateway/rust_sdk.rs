@@ -1,4 +1,4 @@
-//! A session of the Rust SDK of MCP, from the handshake to the end, over a real socket.
+//! A session of the Rust SDK of MCP, from the handshake to the end, over a real socket and over a pair of streams.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -12,6 +12,7 @@ use gateway_server::access::Access;
 use gateway_server::gateway::Settings;
 use gateway_server::serve::{Loopback, serve};
 use gateway_server::session::Sessions;
+use gateway_server::stdio;
 use rmcp::model::{CallToolRequestParams, ErrorData, ProtocolVersion};
 use rmcp::service::{ClientLifecycleMode, ClientServiceExt as _, QuitReason, RoleClient, RunningService, ServiceError};
 use rmcp::transport::StreamableHttpClientTransport;
@@ -99,6 +100,11 @@ fn params(tool: &'static str, arguments: Value) -> CallToolRequestParams {
     CallToolRequestParams::new(tool).with_arguments(arguments)
 }
 
+/// How a client begins that would rather speak a newer revision.
+fn probe() -> ClientLifecycleMode {
+    ClientLifecycleMode::Auto { preferred_versions: vec![ProtocolVersion::V_2026_07_28], legacy_version: None }
+}
+
 /// The range of [`on_line`], as a client sees it.
 fn range(line: u32) -> Value {
     json!({ "start": { "line": line, "character": 0 }, "end": { "line": line, "character": 1 } })
@@ -140,9 +146,7 @@ async fn the_rust_sdk_initializes_and_lists_exactly_the_seven_tools() {
 
 #[tokio::test]
 async fn the_rust_sdk_gets_through_when_it_probes_for_a_newer_revision_first() {
-    let probe =
-        ClientLifecycleMode::Auto { preferred_versions: vec![ProtocolVersion::V_2026_07_28], legacy_version: None };
-    let session = Session::start_by(probe).await;
+    let session = Session::start_by(probe()).await;
 
     let server = session.client.peer_info().expect("who answered");
     assert_eq!(server.protocol_version, ProtocolVersion::V_2025_11_25);
@@ -320,4 +324,29 @@ async fn the_rust_sdk_ends_its_session_when_it_closes() {
         .header("MCP-Session-Id", id)
         .body(r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#);
     assert_eq!(patiently(again.send()).await.expect("a response").status(), 404);
+}
+
+#[tokio::test]
+async fn the_rust_sdk_gets_through_over_a_pair_of_streams_whether_or_not_it_probes_first() {
+    for lifecycle in [ClientLifecycleMode::Initialize, probe()] {
+        let bench = Bench::of(Sessions::new(&[0; 32], "workspace", &[], Box::new(|_| ())));
+        bench.refer_to([4, 3]);
+        let (near, far) = tokio::io::duplex(65_536);
+        let (input, output) = tokio::io::split(far);
+        let served = tokio::spawn(stdio::serve(Arc::clone(&bench.gateway), false, input, output));
+
+        let client = patiently(().serve_with_lifecycle(near, lifecycle)).await.expect("a session");
+        assert_eq!(client.peer_info().expect("who answered").protocol_version, ProtocolVersion::V_2025_11_25);
+        assert_eq!(patiently(client.list_all_tools()).await.expect("the catalog").len(), 7);
+        let position = json!({ "line": 1, "character": 20 });
+        let arguments = json!({ "uri": bench.uri("a.ts"), "position": position, "includeDeclaration": true });
+        let result = patiently(client.call_tool(params("vscode.lsp.references", arguments))).await.expect("an answer");
+        assert_eq!(
+            result.structured_content.expect("a payload")["items"],
+            json!([3, 4].map(|line| json!({ "uri": bench.uri("a.ts"), "range": range(line) })))
+        );
+
+        patiently(client.cancel()).await.expect("the end");
+        patiently(served).await.expect("it returns");
+    }
 }
