@@ -23,3 +23,33 @@ pub(crate) fn write_private(path: &Path, write: impl FnOnce(&mut File) -> io::Re
     };
     written().map_err(|error: io::Error| format!("{} cannot be written ({error}).", path.display()))
 }
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::io::Write as _;
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_for_nobody_else_and_replaces_what_was_there() {
+        let base = tempfile::tempdir().unwrap();
+        let folder = base.path().join("state");
+        let file = folder.join("token");
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        for text in ["one that is longer", "two"] {
+            write_private(&file, |fresh| {
+                fresh.write_all(text.as_bytes())?;
+                assert_eq!(fresh.metadata()?.permissions().mode() & 0o777, 0o600);
+                Ok(())
+            })
+            .unwrap();
+            assert_eq!(fs::read_to_string(&file).unwrap(), text);
+            assert_eq!((mode(&folder), mode(&file)), (0o700, 0o600));
+            assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
+        }
+        let read = fs::File::open(&file).unwrap();
+        write_private(&file, |_| Err(io::ErrorKind::StorageFull.into())).unwrap_err();
+        assert_eq!((fs::read_to_string(&file).unwrap().as_str(), read.metadata().unwrap().len()), ("two", 3));
+    }
+}

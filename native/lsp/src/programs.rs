@@ -42,3 +42,54 @@ impl Programs {
         program.canonicalize().is_ok_and(|real| !self.roots.iter().any(|root| real.starts_with(root)))
     }
 }
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::{PermissionsExt as _, symlink};
+
+    use super::*;
+
+    /// A project, a folder beside it, and a link to the project there.
+    fn places() -> (tempfile::TempDir, PathBuf, PathBuf) {
+        let folder = tempfile::tempdir().unwrap();
+        let base = folder.path().canonicalize().unwrap();
+        let (root, beside) = (base.join("project"), base.join("beside"));
+        fs::create_dir_all(root.join("bin")).unwrap();
+        fs::create_dir(&beside).unwrap();
+        symlink(&root, beside.join("link")).unwrap();
+        (folder, root, beside)
+    }
+
+    fn program(path: &Path) {
+        fs::write(path, "#!/bin/sh\n").unwrap();
+        fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+
+    fn path_of(folders: &[&Path]) -> OsString {
+        env::join_paths(folders).unwrap()
+    }
+
+    #[test]
+    fn folders_of_path_inside_a_root_and_relative_ones_are_left_out() {
+        let (_folder, root, beside) = places();
+        let link = beside.join("link/bin");
+        let path = path_of(&[Path::new("bin"), &root.join("bin"), &link, &beside, Path::new(".")]);
+        assert_eq!(Programs::outside(&[root], &path).path(), beside);
+    }
+
+    #[test]
+    fn a_program_that_lies_in_a_root_is_none_by_whatever_name() {
+        let (_folder, root, beside) = places();
+        let (inside, linked, outside) = (root.join("bin/tsc"), beside.join("tsc"), beside.join("tsgo"));
+        program(&inside);
+        program(&outside);
+        symlink(&inside, &linked).unwrap();
+        let programs = Programs::outside(std::slice::from_ref(&root), &path_of(&[&root.join("bin"), &beside]));
+        let find = |names: &[&Path]| programs.find(&names.iter().map(|name| name.to_path_buf()).collect::<Vec<_>>());
+        assert_eq!(find(&[Path::new("tsc")]), None);
+        assert_eq!(find(&[&inside]), None);
+        assert_eq!(find(&[&beside.join("link/bin/tsc")]), None);
+        assert_eq!(find(&[Path::new("tsc"), Path::new("tsgo")]), Some(outside));
+    }
+}

@@ -84,3 +84,27 @@ fn hash(folder: &Path) -> String {
     let digest = Sha256::digest(folder.as_os_str().as_encoded_bytes());
     digest.iter().take(8).fold(String::new(), |name, byte| format!("{name}{byte:02x}"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::table;
+
+    #[test]
+    fn only_where_the_folders_are_trusted_does_a_server_get_a_path_that_leads_into_them() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        let row = table::rows(None).unwrap().remove(0);
+        let path = |is_trusted| {
+            let surroundings = Surroundings {
+                programs: Programs::outside(std::slice::from_ref(&root), root.as_os_str()),
+                is_trusted,
+                cache: root.join("cache"),
+                supervisor: Supervisor { program: "/program".into(), args: Vec::new() },
+            };
+            surroundings.start(&row, "/server".into(), &root).unwrap().spec.env
+        };
+        assert_eq!(path(false), [("PATH".into(), Some("".into()))]);
+        assert_eq!(path(true), []);
+    }
+}
