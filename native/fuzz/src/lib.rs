@@ -16,3 +16,4 @@ pub mod packed_rows;
 // The addon is a library for Node alone, which no program can link. This is the very file that it is built from.
 #[path = "../../addon/src/rows.rs"]
 mod rows;
+pub mod server_messages;

@@ -128,3 +128,8 @@ fn rows_as_they_cross_from_javascript() {
 fn whole_conversations() {
     replay("call_sequences", 2, gateway_fuzz::call_sequences::run);
 }
+
+#[test]
+fn bytes_that_a_language_server_writes() {
+    replay("server_messages", 20, gateway_fuzz::server_messages::run);
+}

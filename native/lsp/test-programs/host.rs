@@ -5,12 +5,16 @@
 use std::process::ExitCode;
 
 use gateway_lsp::process::{Spec, Supervisor, spawn};
-use gateway_lsp::supervisor;
 
 fn main() -> ExitCode {
     let mut args = std::env::args_os().skip(1);
-    if args.next().is_some_and(|command| command == "supervise") {
-        return supervisor::run(args);
+    let command = args.next();
+    #[cfg(unix)]
+    if command.as_ref().is_some_and(|command| command == "supervise") {
+        return gateway_lsp::supervisor::run(args);
+    }
+    if command.is_none_or(|command| command != "parent") {
+        return ExitCode::FAILURE;
     }
     match parent(args) {
         Ok(()) => ExitCode::SUCCESS,

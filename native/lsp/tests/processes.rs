@@ -3,7 +3,7 @@
 #![expect(clippy::expect_used, clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -284,7 +284,7 @@ async fn neither_supervisor_nor_server_holds_what_is_ours() {
     let supervisor = spawned.process.id().to_string();
     let held = |pid: &str, fd: i32| fs::read_link(format!("/proc/{pid}/fd/{fd}")).ok();
     // It has let go of the pipes for output.
-    until(|| [1, 2].iter().all(|fd| held(&supervisor, *fd).is_some_and(|file| file == Path::new("/dev/null")))).await;
+    until(|| [1, 2].iter().all(|fd| held(&supervisor, *fd).is_some_and(|file| file.as_os_str() == "/dev/null"))).await;
     let in_common = |pid: &str| {
         // What the shell that runs the tests has left open is no matter of ours.
         let inherited =
@@ -312,7 +312,7 @@ fn closed_on_exec(fdinfo: &str) -> bool {
 async fn orphans_do_not_stay_zombies() {
     let mut spawned = spawn(&shell("(sleep 0.1 & echo $!; exec >&-) & wait; exec >&-; read nothing")).unwrap();
     let orphan = printed(&mut spawned).await.trim_end().to_owned();
-    until(|| !Path::new(&format!("/proc/{orphan}")).exists()).await;
+    until(|| !PathBuf::from(format!("/proc/{orphan}")).exists()).await;
     assert_eq!(within(spawned.process.end(Duration::ZERO)).await, Exit { code: Some(1) });
 }
 

@@ -78,6 +78,7 @@ fn main() {
             "--daemon" => return daemon(&args.next().unwrap()),
             "--session" => session(&args.next().unwrap()),
             "--wrapper" => exit(itself(args).status().unwrap().code().unwrap_or(1)),
+            #[cfg(unix)]
             "--ignore-sigterm" => ignore_sigterm(args),
             "--log" => log = args.next(),
             "--script" => script = serde_json::from_str(&args.next().unwrap()).unwrap(),
@@ -107,8 +108,10 @@ fn daemon(log: &str) {
     itself(["--session".to_owned(), log.to_owned()].into_iter()).stdin(Stdio::null()).spawn().unwrap();
 }
 
+/// In a session of its own, with a child.
 #[expect(clippy::zombie_processes, reason = "it is to be left")]
 fn session(log: &str) -> ! {
+    #[cfg(unix)]
     rustix::process::setsid().unwrap();
     let child = itself(["--sleep".to_owned()].into_iter()).spawn().unwrap();
     let mut log = OpenOptions::new().append(true).open(log).unwrap();
@@ -119,6 +122,7 @@ fn session(log: &str) -> ! {
 }
 
 /// A signal that a shell ignores is ignored by what it becomes.
+#[cfg(unix)]
 fn ignore_sigterm(args: impl Iterator<Item = String>) -> ! {
     use std::os::unix::process::CommandExt as _;
     let mut shell = Command::new("/bin/sh");
