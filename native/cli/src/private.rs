@@ -24,7 +24,8 @@ pub(crate) fn write_private(path: &Path, write: impl FnOnce(&mut File) -> io::Re
     written().map_err(|error: io::Error| format!("{} cannot be written ({error}).", path.display()))
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use std::io::Write as _;
     use std::os::unix::fs::PermissionsExt as _;
