@@ -430,15 +430,13 @@ impl Editor for Headless {
         let document = self.read(uri).await?;
         let path = path_of_file_uri(uri, PathStyle::NATIVE).ok_or(EditorError::NotFound)?;
         let home = self.home_of(Path::new(&path)).map(|(home, _)| home);
-        let can_start = home.is_some_and(|home| self.can_start(&self.slots[home.row].0));
+        let running = home.and_then(|Home { row, root }| self.slots[row].1[root].try_lock().ok()?.running.clone());
         let mut ready = false;
-        if let Some(Home { row, root }) = home
-            && let Ok(place) = self.slots[row].1[root].try_lock()
-            && let Some(server) = &place.running
-        {
+        if let Some(server) = &running {
             server.open(&document).map_err(NoAnswer::from)?;
             ready = server.is_ready();
         }
+        let can_start = running.is_some() || home.is_some_and(|home| self.can_start(&self.slots[home.row].0));
         let (line_count, line_length) = measure(&document.text, position.map(|position| position.line));
         let language = Language { id: document.language, has_readiness_probe: can_start };
         Ok(OpenDocument { line_count, line_length, language, ready, in_tab: false })
