@@ -325,17 +325,13 @@ struct Unknown {
 
 impl Pending {
     fn note(&mut self, changed: Changed, root: &Path, now: Instant) {
-        if let Some(untold) = &mut self.untold {
-            self.number += 1;
-            match changed {
-                Changed::Many => untold.many += 1,
-                Changed::These(paths) => untold.changes.extend(paths),
+        match (changed, &mut self.untold) {
+            (Changed::Many, _) => self.note_many(now),
+            (Changed::These(paths), Some(untold)) => {
+                self.number += 1;
+                untold.changes.extend(paths);
             }
-            return;
-        }
-        match changed {
-            Changed::Many => self.note_many(now),
-            Changed::These(paths) => {
+            (Changed::These(paths), None) => {
                 self.forget(now);
                 // Of a folder, what is in it counts, and that is told by itself. Whether the root is there is looked at for
                 // each question anyhow.
@@ -371,13 +367,12 @@ impl Pending {
     }
 
     fn note_many(&mut self, now: Instant) {
+        self.number += 1;
         if let Some(untold) = &mut self.untold {
-            self.number += 1;
             untold.many += 1;
             return;
         }
         self.paths.clear();
-        self.number += 1;
         let (number, kind) = (self.number, Kind::Changed);
         self.many = Some(Unknown { number, since: now, kind, opens: false, told_at: None });
     }
