@@ -1,10 +1,12 @@
 //! The editor that is none: it asks language servers that it drives itself.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeSet, VecDeque};
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use clru::CLruCache;
 use futures_util::future::{join_all, try_join_all};
 use gateway_core::ask::{Ask, Raw, Shape, Subject};
 use gateway_core::diagnostic::RawDiagnostics;
@@ -13,7 +15,7 @@ use gateway_core::position::Position;
 use gateway_core::uri::{PathStyle, path_of_file_uri};
 use gateway_core::wording::Wording;
 use gateway_server::editor::{Editor, EditorError, Language, MainDocument, OpenDocument, Readiness};
-use gateway_server::watch::Change;
+use gateway_server::watch::{Change, Kind};
 use ignore::WalkBuilder;
 use tokio::sync::OwnedMutexGuard;
 use tokio::task::spawn_blocking;
@@ -27,7 +29,7 @@ use crate::table::Row;
 /// How many files are looked at to find which languages a folder has.
 const MAX_LOOKED_AT: usize = 50_000;
 /// How many documents are remembered as they were opened.
-const MAX_DOCUMENTS: usize = 64;
+const MAX_DOCUMENTS: NonZeroUsize = NonZeroUsize::MIN.saturating_add(63);
 /// How often a server may end within [`ENDS_COUNT_FOR`] until it is not started any more.
 const MAX_ENDS: usize = 5;
 /// How long the end of a server counts.
@@ -59,8 +61,9 @@ pub struct Headless {
     roots: Vec<PathBuf>,
     /// For each row, a slot for each root.
     slots: Vec<(Arc<Row>, Vec<Slot>)>,
-    documents: Mutex<Documents>,
-    main_documents: Mutex<Option<Arc<[Main]>>>,
+    /// The documents that were opened last, by URI, as they were then.
+    opened: Mutex<CLruCache<String, Opened>>,
+    mains: Mutex<Option<Arc<[Main]>>>,
 }
 
 /// The place of one server, which holds it while it is started or runs.
@@ -73,20 +76,18 @@ struct Place {
     ends: VecDeque<Instant>,
 }
 
-/// Documents as they were opened last.
-#[derive(Debug, Default)]
-struct Documents {
-    by_uri: BTreeMap<String, Document>,
-    /// The least recently opened first.
-    order: VecDeque<String>,
+/// A document as it was opened last, and where it belongs if a server reads it.
+#[derive(Debug, Clone)]
+struct Opened {
+    document: Document,
+    home: Option<Home>,
 }
 
 /// A document that stands for its language in a root.
 #[derive(Debug, Clone)]
 struct Main {
     document: MainDocument,
-    row: usize,
-    root: usize,
+    home: Home,
 }
 
 /// Which server a document belongs to.
@@ -130,8 +131,8 @@ impl Headless {
             surroundings: Arc::new(surroundings),
             slots: slots.collect(),
             roots,
-            documents: Mutex::default(),
-            main_documents: Mutex::default(),
+            opened: Mutex::new(CLruCache::new(MAX_DOCUMENTS)),
+            mains: Mutex::default(),
         }
     }
 
@@ -150,8 +151,8 @@ impl Headless {
     pub async fn examine(&self) -> Vec<Examined> {
         let mains = self.mains().await;
         join_all(mains.iter().map(|main| async move {
-            let row = Arc::clone(&self.slots[main.row].0);
-            let root = self.roots[main.root].clone();
+            let row = Arc::clone(&self.slots[main.home.row].0);
+            let root = self.roots[main.home.root].clone();
             let program = self.surroundings.programs.find(&row.programs);
             let wants_trust = !row.safe && !self.surroundings.is_trusted;
             let outcome = if program.is_some() && !wants_trust { Some(self.try_out(main).await) } else { None };
@@ -163,9 +164,8 @@ impl Headless {
     async fn try_out(&self, main: &Main) -> Result<Able, String> {
         let begun = Instant::now();
         let unreadable = |_| "the file that it was to be tried with cannot be read".to_owned();
-        let document = self.read(&main.document.uri).await.map_err(unreadable)?;
-        let home = Home { row: main.row, root: main.root };
-        let server = self.try_server(home).await.map_err(|error| error.to_string())?;
+        let Opened { document, .. } = self.read(&main.document.uri).await.map_err(unreadable)?;
+        let server = self.try_server(main.home).await.map_err(|error| error.to_string())?;
         server.open(&document).map_err(|error| error.to_string())?;
         server.ready().await.map_err(|error| match error {
             NoAnswer::Unable(fault) => format!("it cannot load the project: {}", fault.trim()),
@@ -198,35 +198,31 @@ impl Headless {
     }
 
     /// Reads a document as it is on disk now, and remembers it.
-    async fn read(&self, uri: &str) -> Result<Document, EditorError> {
+    async fn read(&self, uri: &str) -> Result<Opened, EditorError> {
         let path = PathBuf::from(path_of_file_uri(uri, PathStyle::NATIVE).ok_or(EditorError::NotFound)?);
-        let language = self.home_of(&path).map_or_else(|| PLAIN.to_owned(), |(_, language)| language);
+        let (home, language) = self.home_of(&path).unzip();
         let text = spawn_blocking(move || read_text(&path));
         let text = text.await.ok().flatten().ok_or(EditorError::NotFound)?;
-        let document = Document { uri: uri.to_owned(), language, text };
-        self.documents().remember(document.clone());
-        Ok(document)
+        let language = language.unwrap_or_else(|| PLAIN.to_owned());
+        let opened = Opened { document: Document { uri: uri.to_owned(), language, text }, home };
+        self.opened().put(uri.to_owned(), opened.clone());
+        Ok(opened)
     }
 
-    /// The document as it was opened last.
-    async fn document(&self, uri: &str) -> Result<Document, EditorError> {
-        let known = self.documents().by_uri.get(uri).cloned();
-        match known {
-            Some(document) => Ok(document),
-            None => self.read(uri).await,
-        }
+    fn opened(&self) -> MutexGuard<'_, CLruCache<String, Opened>> {
+        self.opened.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn documents(&self) -> MutexGuard<'_, Documents> {
-        self.documents.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// The server of a document, and the document.
-    async fn server_of(&self, uri: &str) -> Result<(Arc<Server>, Document), EditorError> {
-        let document = self.document(uri).await?;
-        let path = path_of_file_uri(uri, PathStyle::NATIVE).ok_or(EditorError::NotFound)?;
-        let (home, _) = self.home_of(Path::new(&path)).ok_or(EditorError::Unavailable(None))?;
-        Ok((self.server(home).await?, document))
+    /// The server of a document, which has it as it was opened last, and in which version.
+    async fn server_of(&self, uri: &str) -> Result<(Arc<Server>, Document, i32), EditorError> {
+        let known = self.opened().peek(uri).cloned();
+        let Opened { document, home } = match known {
+            Some(opened) => opened,
+            None => self.read(uri).await?,
+        };
+        let server = self.server(home.ok_or(EditorError::Unavailable(None))?).await?;
+        let version = server.open(&document).map_err(NoAnswer::from)?;
+        Ok((server, document, version))
     }
 
     async fn server(&self, home: Home) -> Result<Arc<Server>, EditorError> {
@@ -264,8 +260,8 @@ impl Headless {
 
     /// The server that runs, or is started now. One that ends by itself is started again after a pause.
     async fn try_server(&self, Home { row, root }: Home) -> Result<Arc<Server>, NoServer> {
-        let (known, slots) = &self.slots[row];
-        let mut place = Arc::clone(&slots[root]).lock_owned().await;
+        let (known, slot) = (&self.slots[row].0, &self.slots[row].1[root]);
+        let mut place = Arc::clone(slot).lock_owned().await;
         if let Some(server) = place.running.take() {
             if !server.has_ended() {
                 place.running = Some(Arc::clone(&server));
@@ -283,7 +279,7 @@ impl Headless {
             return Err(NoServer::EndedTooOften);
         }
         let (row, root) = (Arc::clone(known), self.roots[root].clone());
-        let (surroundings, slot) = (Arc::clone(&self.surroundings), Arc::clone(&slots[root_index(&self.roots, &root)]));
+        let (surroundings, slot) = (Arc::clone(&self.surroundings), Arc::clone(slot));
         // In a task of its own: who waits for it may go.
         let started = tokio::spawn(start(place, slot, row, root, program, surroundings)).await;
         started.unwrap_or_else(|failure| Err(NoServer::NotStarted(NotStarted::Failed(failure.to_string()))))
@@ -291,7 +287,7 @@ impl Headless {
 
     /// A document of each language that the folders have.
     async fn mains(&self) -> Arc<[Main]> {
-        if let Some(known) = &*self.main_documents.lock().unwrap_or_else(PoisonError::into_inner) {
+        if let Some(known) = &*self.known_mains() {
             return Arc::clone(known);
         }
         let rows: Vec<_> = self.slots.iter().map(|(row, _)| Arc::clone(row)).collect();
@@ -305,11 +301,15 @@ impl Headless {
                     id: known.language_of(&path).unwrap_or(PLAIN).to_owned(),
                     has_readiness_probe: self.can_start(known),
                 };
-                Main { document: MainDocument { uri: uri_of(&path), language }, row, root }
+                Main { document: MainDocument { uri: uri_of(&path), language }, home: Home { row, root } }
             })
             .collect();
-        *self.main_documents.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&mains));
+        *self.known_mains() = Some(Arc::clone(&mains));
         mains
+    }
+
+    fn known_mains(&self) -> MutexGuard<'_, Option<Arc<[Main]>>> {
+        self.mains.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn can_start(&self, row: &Row) -> bool {
@@ -320,9 +320,8 @@ impl Headless {
         let mains = self.mains().await;
         let served = mains.iter().filter(|main| main.document.language.has_readiness_probe);
         let found = try_join_all(served.map(|main| async move {
-            let (running, document) = self.server_of(&main.document.uri).await?;
-            running.open(&document).map_err(NoAnswer::from)?;
-            match running.ask(ask, subject).await {
+            let (asked, ..) = self.server_of(&main.document.uri).await?;
+            match asked.ask(ask, subject).await {
                 Ok(Raw::WorkspaceSymbols(symbols)) => Ok(Some(symbols)),
                 Ok(_) => Err(EditorError::Failed(None)),
                 Err(NoAnswer::NotOffered) => Ok(None),
@@ -359,7 +358,7 @@ async fn start(
     }
     let setting_up = Arc::clone(&row);
     let started = match spawn_blocking(move || surroundings.start(&setting_up, program, &root)).await {
-        Ok(Ok(start)) => Server::start(&row, &start).await,
+        Ok(Ok(start)) => Server::start(Arc::clone(&row), &start).await,
         Ok(Err(error)) => Err(NotStarted::Refused(Arc::new(error))),
         Err(error) => Err(NotStarted::Failed(error.to_string())),
     };
@@ -386,10 +385,6 @@ async fn watch_over(server: Arc<Server>, slot: Slot, row: Arc<Row>) {
         place.running = None;
         place.ends.push_back(Instant::now());
     }
-}
-
-fn root_index(roots: &[PathBuf], root: &Path) -> usize {
-    roots.iter().position(|known| known == root).unwrap_or_default()
 }
 
 /// Why there is no server.
@@ -427,9 +422,7 @@ impl Editor for Headless {
     const IS_TOLD: bool = true;
 
     async fn open(&self, uri: &str, position: Option<Position>) -> Result<OpenDocument, EditorError> {
-        let document = self.read(uri).await?;
-        let path = path_of_file_uri(uri, PathStyle::NATIVE).ok_or(EditorError::NotFound)?;
-        let home = self.home_of(Path::new(&path)).map(|(home, _)| home);
+        let Opened { document, home } = self.read(uri).await?;
         let running = home.and_then(|Home { row, root }| self.slots[row].1[root].try_lock().ok()?.running.clone());
         let mut ready = false;
         if let Some(server) = &running {
@@ -443,12 +436,11 @@ impl Editor for Headless {
     }
 
     async fn ready(&self, uri: &str, _: bool) -> Result<Readiness, EditorError> {
-        let (server, document) = match self.server_of(uri).await {
-            // Whoever is asked about it says what is missing.
+        let (server, ..) = match self.server_of(uri).await {
+            // What is missing is said when it is asked about.
             Err(EditorError::Unavailable(_)) => return Ok(Readiness::Assumed),
             found => found?,
         };
-        server.open(&document).map_err(NoAnswer::from)?;
         server.ready().await?;
         Ok(Readiness::Shown)
     }
@@ -458,9 +450,9 @@ impl Editor for Headless {
     }
 
     async fn tell(&self, written: Option<&[Change]>) {
-        let comes_or_goes = |change: &Change| change.kind != gateway_server::watch::Kind::Changed;
+        let comes_or_goes = |change: &Change| change.kind != Kind::Changed;
         if written.is_none_or(|written| written.iter().any(comes_or_goes)) {
-            *self.main_documents.lock().unwrap_or_else(PoisonError::into_inner) = None;
+            *self.known_mains() = None;
         }
         join_all(self.all_slots().map(|slot| async move {
             let server = slot.lock().await.running.clone();
@@ -487,31 +479,14 @@ impl Editor for Headless {
             (Shape::Diagnostics, None) => Ok(Raw::Diagnostics(self.published().await)),
             (_, None) => self.workspace_symbols(ask, subject).await,
             (Shape::Diagnostics, Some(uri)) => {
-                let (server, document) = self.server_of(uri).await?;
-                let version = server.open(&document).map_err(NoAnswer::from)?;
+                let (server, document, version) = self.server_of(uri).await?;
                 let reports = server.diagnostics(&document, version).await?;
                 Ok(Raw::Diagnostics(answers::diagnostics([(uri, &*reports)].into_iter())))
             }
             (_, Some(uri)) => {
-                let (server, document) = self.server_of(uri).await?;
-                server.open(&document).map_err(NoAnswer::from)?;
+                let (server, ..) = self.server_of(uri).await?;
                 Ok(server.ask(ask, subject).await?)
             }
-        }
-    }
-}
-
-impl Documents {
-    fn remember(&mut self, document: Document) {
-        let uri = document.uri.clone();
-        if self.by_uri.insert(uri.clone(), document).is_some() {
-            self.order.retain(|known| *known != uri);
-        }
-        self.order.push_back(uri);
-        if self.order.len() > MAX_DOCUMENTS
-            && let Some(oldest) = self.order.pop_front()
-        {
-            self.by_uri.remove(&oldest);
         }
     }
 }

@@ -17,7 +17,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use tokio::sync::watch;
 use tokio::task::spawn_blocking;
-use tokio::time::{Instant, sleep, sleep_until, timeout};
+use tokio::time::{Instant, sleep, timeout, timeout_at};
 
 use crate::answers::{self, Report};
 use crate::connection::{Connection, Ended, Peer, Refusal, RequestError};
@@ -104,9 +104,7 @@ pub(crate) enum Told {
 /// A server that was started and has said what it can.
 #[derive(Debug)]
 pub(crate) struct Server {
-    rule: Rule,
-    title: String,
-    endings: BTreeMap<String, String>,
+    row: Arc<Row>,
     connection: Connection,
     process: Process,
     client: Arc<Client>,
@@ -219,7 +217,7 @@ pub(crate) enum NotStarted {
 
 impl Server {
     /// Starts a server and waits until it can be asked.
-    pub(crate) async fn start(row: &Row, start: &Start) -> Result<Self, NotStarted> {
+    pub(crate) async fn start(row: Arc<Row>, start: &Start) -> Result<Self, NotStarted> {
         let Spawned { process, stdin, stdout } =
             spawn(&start.spec).map_err(|error| NotStarted::Refused(Arc::new(error)))?;
         let uri = uri_of(&start.root);
@@ -274,16 +272,7 @@ impl Server {
         connection.notify("initialized", Some(json!({}))).map_err(failed)?;
         let settings = json!({ "settings": start.settings });
         connection.notify("workspace/didChangeConfiguration", Some(settings)).map_err(failed)?;
-        Ok(Self {
-            rule: row.rule,
-            title: row.title.clone(),
-            endings: row.languages.clone(),
-            connection,
-            process,
-            client,
-            offers,
-            info,
-        })
+        Ok(Self { row, connection, process, client, offers, info })
     }
 
     /// Whether the server has ended.
@@ -309,7 +298,7 @@ impl Server {
     /// Whether the server is ready now, for an answer about a document that it has.
     pub(crate) fn is_ready(&self) -> bool {
         let state = self.client.state();
-        state.signs.state(Instant::now()) == Ready::Ready && (self.rule != Rule::Pyright || state.is_confirmed())
+        state.signs.state(Instant::now()) == Ready::Ready && (self.row.rule != Rule::Pyright || state.is_confirmed())
     }
 
     /// Waits until the server is ready, and returns how often that had ended before. It fails if the server says that it
@@ -327,25 +316,15 @@ impl Server {
                 (known, state.signs.endings, state.is_confirmed(), state.signs.searches)
             };
             match state {
-                Ready::Ready if self.rule == Rule::Pyright && !is_confirmed => {
+                Ready::Ready if self.row.rule == Rule::Pyright && !is_confirmed => {
                     // It has begun to read them when it says how many there are.
                     let nothing = json!({ "query": "" });
                     drop(self.connection.request("workspace/symbol", Some(nothing), DEADLINE).await?);
                     self.client.state().confirmed = searches;
                 }
                 Ready::Ready => return Ok(endings),
-                Ready::ReadyAt(at) => {
-                    tokio::select! {
-                        () = sleep_until(at) => {}
-                        changed = news.changed() => changed.map_err(|_| NoAnswer::Ended)?,
-                    }
-                }
-                Ready::NotReady => {
-                    tokio::select! {
-                        () = self.connection.ended() => return Err(NoAnswer::Ended),
-                        changed = news.changed() => changed.map_err(|_| NoAnswer::Ended)?,
-                    }
-                }
+                Ready::ReadyAt(at) => timeout_at(at, self.more(&mut news)).await.unwrap_or(Ok(()))?,
+                Ready::NotReady => self.more(&mut news).await?,
             }
         }
     }
@@ -359,7 +338,7 @@ impl Server {
         let version = if let Some(open) = state.open.get_mut(uri) {
             open.used = uses;
             // clangd looks at what a file includes only when it is given the file.
-            let is_stale = self.rule == Rule::Clangd && open.told < told;
+            let is_stale = self.row.rule == Rule::Clangd && open.told < told;
             if *open.text == **text && !is_stale {
                 return Ok(open.version);
             }
@@ -383,7 +362,7 @@ impl Server {
             1
         };
         // clangd forgets what it knows of a file that has changed since it was indexed.
-        if state.open.len() > MAX_OPEN && self.rule != Rule::Clangd {
+        if state.open.len() > MAX_OPEN && self.row.rule != Rule::Clangd {
             let oldest = state.open.iter().min_by_key(|(_, open)| open.used).map(|(uri, _)| uri.clone());
             if let Some(oldest) = oldest {
                 self.close(&mut state, &oldest)?;
@@ -412,7 +391,7 @@ impl Server {
                 continue;
             }
             return answers::read(ask.shape, &answer).map_err(|answers::Malformed| {
-                tracing::warn!(server = self.title, method = ask.method, "an answer cannot be read");
+                tracing::warn!(server = self.row.title, method = ask.method, "an answer cannot be read");
                 NoAnswer::Failed
             });
         }
@@ -457,22 +436,24 @@ impl Server {
             if let Some(seen) = look(&self.client.state()) {
                 return Ok(seen);
             }
-            tokio::select! {
-                () = self.connection.ended() => return Err(NoAnswer::Ended),
-                changed = news.changed() => changed.map_err(|_| NoAnswer::Ended)?,
-            }
+            self.more(&mut news).await?;
+        }
+    }
+
+    /// Waits until more was shown or published.
+    async fn more(&self, news: &mut watch::Receiver<u64>) -> Result<(), NoAnswer> {
+        tokio::select! {
+            () = self.connection.ended() => Err(NoAnswer::Ended),
+            changed = news.changed() => changed.map_err(|_| NoAnswer::Ended),
         }
     }
 
     /// Tells the server of what was written, by real paths. Once this resolves, whatever it is asked is about that.
     pub(crate) async fn tell(&self, changes: &[Change]) -> Result<Told, NoAnswer> {
-        let own = |change: &&Change| {
-            let ending = change.path.extension().and_then(|ending| ending.to_str());
-            !change.is_folder && ending.is_some_and(|ending| self.endings.contains_key(ending))
-        };
+        let own = |change: &&Change| !change.is_folder && self.row.language_of(&change.path).is_some();
         let of_language: Vec<_> = changes.iter().filter(own).collect();
         let is_gone = |change: &&Change| change.kind == Kind::Deleted;
-        if self.rule == Rule::Clangd {
+        if self.row.rule == Rule::Clangd {
             // It takes no notice of files: what it has indexed it looks at when it starts.
             let is_too_much = of_language.iter().any(is_gone) || of_language.len() > MAX_WRITTEN;
             let is_recompiled = changes.iter().any(|change| is_compile_database(&change.path));
@@ -510,17 +491,16 @@ impl Server {
         for (change, text) in written.into_iter().zip(texts) {
             let uri = uri_of(&change.path);
             let is_open = self.client.state().open.contains_key(&uri);
-            let Some(language) = language_of(&self.endings, &change.path) else { continue };
-            if let Some(text) = text.filter(|_| is_open || self.rule != Rule::InOrder) {
+            let Some(language) = self.row.language_of(&change.path) else { continue };
+            if let Some(text) = text.filter(|_| is_open || self.row.rule != Rule::InOrder) {
                 let version = self.open(&Document { uri: uri.clone(), language: language.to_owned(), text })?;
                 versions.push((uri, version));
             }
         }
-        match self.rule {
+        match self.row.rule {
             Rule::InOrder => {}
             Rule::Clangd => {
                 for (uri, version) in versions {
-                    let uri = own_spelling(&uri);
                     let known = self.shown(|state| state.published_for(&uri, version).map(drop));
                     self.witnessed(known).await?;
                 }
@@ -545,7 +525,7 @@ impl Server {
         if let Ok(shown) = timeout(WITNESS_DEADLINE, shown).await {
             return shown;
         }
-        tracing::warn!(server = self.title, "a server did not show that it knows what was written");
+        tracing::warn!(server = self.row.title, "a server did not show that it knows what was written");
         Ok(())
     }
 
@@ -701,10 +681,6 @@ fn params(method: &str, subject: &Subject) -> Value {
 
 fn is_compile_database(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name == "compile_commands.json" || name == "compile_flags.txt")
-}
-
-fn language_of<'a>(endings: &'a BTreeMap<String, String>, path: &Path) -> Option<&'a str> {
-    endings.get(path.extension()?.to_str()?).map(String::as_str)
 }
 
 /// The text of a file, if it is one and not too large. Blocks on the disk.

@@ -1,7 +1,6 @@
 //! What a language server shows of itself, and what follows from it: whether it is ready. That is a live state and can end
 //! (H2).
 
-use std::collections::BTreeSet;
 use std::time::Duration;
 
 use serde::Deserialize;
@@ -19,8 +18,7 @@ const INDEX_MAY_BEGIN: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 pub(crate) struct Signs {
     rule: Rule,
-    /// Whether the project says how each of its files is compiled, so that there is an index to come.
-    has_index: bool,
+    index: Index,
     /// How often ready has turned into not ready.
     pub(crate) endings: u64,
     /// How often the source files were looked for.
@@ -28,10 +26,19 @@ pub(crate) struct Signs {
     quiescent: bool,
     /// What is wrong, as the server says.
     pub(crate) fault: Option<String>,
-    indexing: BTreeSet<String>,
-    has_indexed: bool,
     /// When the first diagnostics were published.
     read_first: Option<Instant>,
+}
+
+/// What is known of clangd's index.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Index {
+    /// The project does not say how its files are compiled, so that none is to come.
+    Unexpected,
+    /// It does, and none has begun.
+    Expected,
+    UnderWay,
+    Built,
 }
 
 /// Whether a server is ready.
@@ -46,30 +53,29 @@ pub(crate) enum State {
 }
 
 impl Signs {
+    /// `has_index`: whether the project says how each of its files is compiled.
     pub(crate) fn new(rule: Rule, has_index: bool) -> Self {
         Self {
             rule,
-            has_index,
+            index: if has_index { Index::Expected } else { Index::Unexpected },
             endings: 0,
             searches: 0,
             quiescent: false,
             fault: None,
-            indexing: BTreeSet::new(),
-            has_indexed: false,
             read_first: None,
         }
     }
 
     /// Whether the server is ready now.
     pub(crate) fn state(&self, now: Instant) -> State {
-        let is_shown = match self.rule {
-            Rule::InOrder => true,
-            Rule::Pyright => self.searches > 0,
-            Rule::RustAnalyzer => self.quiescent,
-            Rule::Clangd if !self.indexing.is_empty() => false,
-            Rule::Clangd if self.has_indexed || !self.has_index => self.read_first.is_some(),
+        let is_shown = match (self.rule, self.index) {
+            (Rule::InOrder, _) => true,
+            (Rule::Pyright, _) => self.searches > 0,
+            (Rule::RustAnalyzer, _) => self.quiescent,
+            (Rule::Clangd, Index::UnderWay) => false,
+            (Rule::Clangd, Index::Built | Index::Unexpected) => self.read_first.is_some(),
             // What was indexed before is not indexed again, and then nothing is told.
-            Rule::Clangd => {
+            (Rule::Clangd, Index::Expected) => {
                 return match self.read_first.map(|first| first + INDEX_MAY_BEGIN) {
                     Some(at) if at <= now => State::Ready,
                     Some(at) => State::ReadyAt(at),
@@ -108,12 +114,8 @@ impl Signs {
             kind: String,
         }
         let Ok(Progress { token, value: Work { kind } }) = serde_json::from_str(params.get()) else { return };
-        let Some(token) = token.as_str().filter(|token| *token == INDEX) else { return };
-        if kind == "end" {
-            self.indexing.remove(token);
-            self.has_indexed = true;
-        } else {
-            self.indexing.insert(token.to_owned());
+        if token == INDEX {
+            self.index = if kind == "end" { Index::Built } else { Index::UnderWay };
         }
     }
 
