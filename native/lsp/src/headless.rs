@@ -61,7 +61,7 @@ pub struct Headless {
     roots: Vec<PathBuf>,
     /// For each row, a slot for each root.
     slots: Vec<(Arc<Row>, Vec<Slot>)>,
-    /// The documents that were opened last, by URI, as they were then.
+    /// The documents that were opened since servers were last told of what was written, by URI.
     opened: Mutex<CLruCache<String, Opened>>,
     mains: Mutex<Option<Arc<[Main]>>>,
 }
@@ -450,6 +450,8 @@ impl Editor for Headless {
     }
 
     async fn tell(&self, written: Option<&[Change]>) {
+        // A server that is given a text from before takes it for what is written there now.
+        self.opened().clear();
         let comes_or_goes = |change: &Change| change.kind != Kind::Changed;
         if written.is_none_or(|written| written.iter().any(comes_or_goes)) {
             *self.known_mains() = None;

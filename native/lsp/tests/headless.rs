@@ -481,6 +481,16 @@ async fn symbols_of_the_workspace_come_from_each_language_that_it_has() {
 }
 
 #[tokio::test]
+async fn symbols_of_the_workspace_are_those_of_what_was_written_last() {
+    let bench = Bench::new(&[WATCHES]);
+    for text in ["let word\n", "let word\nlet words\n", "let word\n"] {
+        bench.write("a.txt", text);
+        let page = bench.call("vscode.lsp.workspaceSymbols", json!({ "query": "word" })).await.unwrap();
+        assert_eq!(page["items"].as_array().unwrap().len(), text.matches("let").count(), "{text}");
+    }
+}
+
+#[tokio::test]
 async fn a_server_that_is_not_needed_any_more_is_ended_as_lsp_has_it() {
     let bench = Bench::new(&[]);
     bench.references().await.unwrap();
