@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, globSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
@@ -129,13 +129,14 @@ async function answered(client: StdioClient, project: Project, folder: string): 
   }
 }
 
-/** Names and contents of all files. */
-function contents(folder: string): readonly string[] {
-  const files = globSync("**/*", { cwd: folder, withFileTypes: true }).filter((entry) => entry.isFile());
-  return files.map((file) => `${file.name} ${readFileSync(join(file.parentPath, file.name), "base64")}`).sort();
+/** Paths and contents of all files. A glob would pass over those whose names begin with a dot, as of many caches. */
+function contents(folder: string): ReadonlyMap<string, string> {
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  const paths = files.map((file) => join(file.parentPath, file.name)).sort();
+  return new Map(paths.map((path) => [path, readFileSync(path, "base64")]));
 }
 
-/** The processes whose command line has this text. */
+/** The processes whose environment has this text. */
 function processesOf(text: string): number[] {
   const numbers = globSync("[0-9]*", { cwd: "/proc" }).map(Number);
   return numbers.filter((number) => {
@@ -151,10 +152,13 @@ function processesOf(text: string): number[] {
 for (const project of PROJECTS) {
   describe(project.name, () => {
     let folder: string;
+    /** What is there before any server has seen it. */
+    let untouched: ReturnType<typeof contents>;
 
     before(async () => {
       folder = temporaryFolder("headless");
       await project.copyTo(folder);
+      untouched = contents(folder);
     });
 
     after(() => removeFolder(folder));
@@ -169,7 +173,6 @@ for (const project of PROJECTS) {
     });
 
     test("every tool answers, and nothing in the project has changed", async () => {
-      const all = contents(folder);
       const client = await start(folder, ["--trust", "--catalog", "all"]);
       await answered(client, project, folder);
       const { uri, position } = placeIn(folder, project.file, project.word, project.after);
@@ -196,7 +199,7 @@ for (const project of PROJECTS) {
         assert.ok(typeof summary === "string" || (isUnknown && name === "implementation"), `${name}: ${summary}`);
       }
       await client.close();
-      assert.deepEqual(contents(folder), all);
+      assert.deepEqual(contents(folder), untouched);
     });
 
     test("what another process has written is known to the question that follows", async () => {
@@ -245,6 +248,10 @@ test("a project that nobody trusts runs nothing of its own, and says what helps"
     mkdirSync(join(folder, name, ".."), { recursive: true });
     writeFileSync(join(folder, name), trap, { mode: 0o755 });
   }
+  // The one server that must not be started at all, also from where servers may be.
+  const outside = join(own, "traps");
+  mkdirSync(outside);
+  writeFileSync(join(outside, "rust-analyzer"), trap, { mode: 0o755 });
   mkdirSync(join(folder, ".cargo"));
   writeFileSync(join(folder, ".cargo", "config.toml"), `[build]\nrustc-wrapper = "${folder}/rust-analyzer"\n`);
   writeFileSync(join(folder, "Cargo.toml"), '[package]\nname = "hostile"\nversion = "0.0.0"\n[lib]\npath = "a.rs"\n');
@@ -254,7 +261,7 @@ test("a project that nobody trusts runs nothing of its own, and says what helps"
     writeFileSync(join(folder, name), text);
   }
   const inside = ["node_modules/.bin", ".venv/bin", "."].map((name) => join(folder, name));
-  const env = environment([...inside, join(own, "programs")].join(delimiter));
+  const env = environment([...inside, outside, join(own, "programs")].join(delimiter));
   const client = await start(folder, [], env);
   const outline = (name: string) =>
     client.call<{ symbols: unknown[] }>("vscode.lsp.documentSymbols", { uri: placeIn(folder, name, "a").uri }).then(
