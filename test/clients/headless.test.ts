@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { cpSync, globSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
-import { after, before, describe, test } from "node:test";
+import { after, afterEach, before, describe, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { buildHeadless } from "../../harness/build/headless.ts";
 import { type Page, ToolFailure } from "../../harness/clients/gateway-client.ts";
@@ -82,14 +82,23 @@ before(async () => {
 
 after(() => removeFolder(own));
 
+/** What a test has started. One that fails does not come to closing it, and it would keep this process from ending. */
+const started: StdioClient[] = [];
+
+afterEach(async () => {
+  await Promise.all(started.splice(0).map((client) => client.close()));
+});
+
 /** Programs on PATH, and folders of its own in place of the person's. */
 function environment(path = join(own, "programs"), kept = join(own, "kept")): NodeJS.ProcessEnv {
   const folders = ["CACHE", "CONFIG", "STATE"].map((kind) => [`XDG_${kind}_HOME`, join(kept, kind)]);
   return { ...process.env, PATH: [path, process.env["PATH"]].join(delimiter), ...Object.fromEntries(folders) };
 }
 
-function start(folder: string, args: readonly string[] = ["--trust"], env = environment()): Promise<StdioClient> {
-  return StdioClient.start({ program, args: ["--root", folder, ...args], env });
+async function start(folder: string, args: readonly string[] = ["--trust"], env = environment()): Promise<StdioClient> {
+  const client = await StdioClient.start({ program, args: ["--root", folder, ...args], env });
+  started.push(client);
+  return client;
 }
 
 /** What a program printed, and how it ended. */
