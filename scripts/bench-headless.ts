@@ -12,6 +12,7 @@ import { type DefinitionPayload, type Location, type Page, ToolFailure } from ".
 import { RpcError } from "../harness/clients/json-rpc-process.ts";
 import { StdioClient } from "../harness/clients/stdio-client.ts";
 import { removeFolder, temporaryFolder } from "../harness/editor/gateway-window.ts";
+import { type AskedProject, ON_FLASK, ON_RXJS, ON_SEMVER } from "../harness/languages/asked-projects.ts";
 import { UNCONFIRMED } from "../harness/languages/language-project.ts";
 import { LanguageServer } from "../harness/languages/language-server.ts";
 import {
@@ -22,12 +23,11 @@ import {
   rustAnalyzer,
   typescript7,
 } from "../harness/languages/language-servers.ts";
-import { copyRxjs } from "../harness/languages/rxjs-workspace.ts";
 import { placeIn } from "../harness/languages/sample.ts";
 import { root } from "../harness/layout.ts";
 import { command, Failure, step } from "../harness/machine/progress.mjs";
 import { median } from "../harness/results/table.ts";
-import { type AskedProject, ON_FLASK, ON_SEMVER, ON_ZLIB } from "./bench/loading-projects.ts";
+import { ON_ZLIB } from "./bench/loading-projects.ts";
 
 const DEFAULT_ROUNDS = 5;
 const DEFINITIONS = 200;
@@ -54,8 +54,8 @@ const PROJECTS: readonly HeadlessProject[] = [
   {
     name: "TypeScript 7 on rxjs",
     server: typescript7,
-    copyTo: copyRxjs,
-    ...{ file: "src/internal/Subscription.ts", word: "Subscription", after: "export class Subscription", whole: 117 },
+    ...ON_RXJS,
+    whole: 117,
     // It lets questions wait until it can answer them.
     ready: async () => {},
   },

@@ -8,30 +8,20 @@ import { pathToFileURL } from "node:url";
 import type { Location, Position } from "../../harness/clients/gateway-client.ts";
 import type { Server } from "../../harness/editor/extensions/languages/extension.ts";
 import { removeFolder, temporaryFolder } from "../../harness/editor/gateway-window.ts";
+import { type AskedProject, ON_FLASK, ON_SEMVER } from "../../harness/languages/asked-projects.ts";
 import { LanguageServer } from "../../harness/languages/language-server.ts";
 import { clangd, pyright, rustAnalyzer } from "../../harness/languages/language-servers.ts";
-import { copyPythonPackage } from "../../harness/languages/python-package.ts";
-import { type Asked, crate, SEMVER, writeFleet } from "../../harness/languages/readiness.ts";
+import { type Asked, crate, writeFleet } from "../../harness/languages/readiness.ts";
 import { placeIn } from "../../harness/languages/sample.ts";
 import { root } from "../../harness/layout.ts";
 import { Failure } from "../../harness/machine/progress.mjs";
 
 /** It brings the sources of zlib along. */
 const LIBZ = "1.1.31";
-const FLASK = "flask==3.1.3";
 
 /** How long the answer of a server that has loaded has to stay the same. */
 const SAME_MS = 5_000;
 const MAX_PAGE = 200;
-
-/** A project, and what is asked about it. */
-export interface AskedProject {
-  readonly copyTo: (folder: string) => Promise<void> | void;
-  /** What is asked about: the first `word` after the text `after`. */
-  readonly file: string;
-  readonly word: string;
-  readonly after: string;
-}
 
 export interface LoadingProject extends AskedProject {
   readonly name: string;
@@ -44,19 +34,10 @@ export interface LoadingProject extends AskedProject {
   readonly loaded: (server: LanguageServer, uri: string, folder: string) => Promise<void>;
 }
 
-export const ON_SEMVER: AskedProject = {
-  copyTo: async (folder) => cpSync(await crate("semver", SEMVER), folder, { recursive: true }),
-  ...{ file: "src/lib.rs", word: "Version", after: "pub struct Version {" },
-};
 export const ON_ZLIB: AskedProject = {
   copyTo: copyZlib,
   ...{ file: "inflate.c", word: "z_streamp", after: "int ZEXPORT inflateReset(" },
 };
-export const ON_FLASK: AskedProject = {
-  copyTo: (folder) => copyPythonPackage(FLASK, join(folder, "flask")),
-  ...{ file: "flask/sansio/scaffold.py", word: "setupmethod", after: "def setupmethod" },
-};
-
 const quiescent = (server: LanguageServer, uri: string): Promise<void> => server.quiescentFrom(uri);
 const indexed = (server: LanguageServer, uri: string): Promise<void> => server.indexedFrom(uri);
 

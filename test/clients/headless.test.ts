@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { cpSync, globSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { globSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { after, afterEach, before, describe, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
@@ -10,11 +10,10 @@ import { buildHeadless } from "../../harness/build/headless.ts";
 import { type Page, ToolFailure } from "../../harness/clients/gateway-client.ts";
 import { StdioClient } from "../../harness/clients/stdio-client.ts";
 import { removeFolder, temporaryFolder } from "../../harness/editor/gateway-window.ts";
+import { type AskedProject, ON_FLASK, ON_RXJS, ON_SEMVER } from "../../harness/languages/asked-projects.ts";
 import { UNCONFIRMED } from "../../harness/languages/language-project.ts";
 import { clangd, linkPrograms, pyright, rustAnalyzer, typescript7 } from "../../harness/languages/language-servers.ts";
-import { copyPythonPackage } from "../../harness/languages/python-package.ts";
-import { crate, SEMVER, writeFleet } from "../../harness/languages/readiness.ts";
-import { copyRxjs } from "../../harness/languages/rxjs-workspace.ts";
+import { writeFleet } from "../../harness/languages/readiness.ts";
 import { placeIn } from "../../harness/languages/sample.ts";
 import { eventually } from "../../harness/machine/eventually.ts";
 
@@ -25,13 +24,8 @@ const PATIENCE_MS = 120_000;
 /** Nearly always one second is enough; a machine that is busy may take longer. */
 const GONE_WITHIN_MS = 20_000;
 
-interface Project {
+interface Project extends AskedProject {
   readonly name: string;
-  readonly copyTo: (folder: string) => Promise<void> | void;
-  /** What is asked about. */
-  readonly file: string;
-  readonly word: string;
-  readonly after: string;
   /** How many references there are, declarations included, as the server said when it was asked alone. */
   readonly whole: number;
   /** A file that refers to it once more. */
@@ -41,8 +35,8 @@ interface Project {
 const PROJECTS: readonly Project[] = [
   {
     name: "TypeScript 7 on rxjs",
-    copyTo: copyRxjs,
-    ...{ file: "src/internal/Subscription.ts", word: "Subscription", after: "export class Subscription", whole: 117 },
+    ...ON_RXJS,
+    whole: 117,
     written: {
       file: "src/internal/written.ts",
       text: "import { Subscription } from './Subscription';\nexport let written: Subscription;\n",
@@ -51,8 +45,8 @@ const PROJECTS: readonly Project[] = [
   },
   {
     name: "pyright on flask",
-    copyTo: (folder) => copyPythonPackage("flask==3.1.3", join(folder, "flask")),
-    ...{ file: "flask/sansio/scaffold.py", word: "setupmethod", after: "def setupmethod", whole: 46 },
+    ...ON_FLASK,
+    whole: 46,
     written: { file: "flask/written.py", text: "from .sansio.scaffold import setupmethod\n", more: 1 },
   },
   {
@@ -63,8 +57,8 @@ const PROJECTS: readonly Project[] = [
   },
   {
     name: "rust-analyzer on semver",
-    copyTo: async (folder) => cpSync(await crate("semver", SEMVER), folder, { recursive: true }),
-    ...{ file: "src/lib.rs", word: "Version", after: "pub struct Version {", whole: 46 },
+    ...ON_SEMVER,
+    whole: 46,
     // One of the files that the crate has: another is part of it only once it is declared.
     written: { file: "src/error.rs", text: "\npub fn written(_: &crate::Version) {}\n", more: 1 },
   },

@@ -1,0 +1,31 @@
+// Real projects, and what is asked about each.
+
+import { cpSync } from "node:fs";
+import { join } from "node:path";
+import { copyPythonPackage } from "./python-package.ts";
+import { crate, SEMVER } from "./readiness.ts";
+import { copyRxjs } from "./rxjs-workspace.ts";
+
+const FLASK = "flask==3.1.3";
+
+/** A project, and what is asked about it. */
+export interface AskedProject {
+  readonly copyTo: (folder: string) => Promise<void> | void;
+  /** What is asked about: the first `word` after the text `after`. */
+  readonly file: string;
+  readonly word: string;
+  readonly after: string;
+}
+
+export const ON_RXJS: AskedProject = {
+  copyTo: copyRxjs,
+  ...{ file: "src/internal/Subscription.ts", word: "Subscription", after: "export class Subscription" },
+};
+export const ON_FLASK: AskedProject = {
+  copyTo: (folder) => copyPythonPackage(FLASK, join(folder, "flask")),
+  ...{ file: "flask/sansio/scaffold.py", word: "setupmethod", after: "def setupmethod" },
+};
+export const ON_SEMVER: AskedProject = {
+  copyTo: async (folder) => cpSync(await crate("semver", SEMVER), folder, { recursive: true }),
+  ...{ file: "src/lib.rs", word: "Version", after: "pub struct Version {" },
+};
