@@ -16,6 +16,8 @@ export const bundleFile = join(dist, "extension", "main.cjs");
 export const pageFiles = [join(dist, "view", "page.js"), join(dist, "view", "page.css")] as const;
 /** The licences of what is built into the extension. */
 export const thirdPartyFile = join(dist, "THIRD-PARTY-LICENSES.txt");
+/** Language servers by the names that people know them by: a folder for PATH. */
+export const serversFolder = join(dist, "servers");
 export const screenshots = join(dist, "screenshots");
 
 interface Manifest {

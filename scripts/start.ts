@@ -1,16 +1,19 @@
 // `npm start -- <folder> [--once]`: our extension in a real VS Code on a folder, asked by a real client.
+// `npm start -- <folder> --headless [--trust]`: the program without an editor, asked the same.
 
-import { realpathSync, statSync } from "node:fs";
-import { join, relative } from "node:path";
+import { mkdirSync, realpathSync, statSync } from "node:fs";
+import { delimiter, join, relative } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
+import { buildHeadless } from "../harness/build/headless.ts";
 import { packVsix } from "../harness/build/vsix.ts";
 import { GatewayClient, type Location, ToolFailure } from "../harness/clients/gateway-client.ts";
 import { DesktopVsCode } from "../harness/editor/desktop-vscode.ts";
 import { type HandoverFiles, packHandover, runInside, takeConfiguration } from "../harness/editor/handover.ts";
 import { RealVsCode, stopOnSignals } from "../harness/editor/real-vscode.ts";
+import { linkPrograms, serversFor } from "../harness/languages/language-servers.ts";
 import { pickSubject, type Subject } from "../harness/languages/pick-subject.ts";
-import { root } from "../harness/layout.ts";
+import { root, serversFolder } from "../harness/layout.ts";
 import { command, Failure, say, step } from "../harness/machine/progress.mjs";
 
 /** A small project with a file of mistakes. */
@@ -28,17 +31,36 @@ const NEEDED: ReadonlySet<string> = new Set(["vscode.lsp.definition", "vscode.ls
 process.stdout.on("error", () => {});
 
 await command(async () => {
-  const { positionals, values } = parseArgs({ allowPositionals: true, options: { once: { type: "boolean" } } });
+  const { positionals, values } = parseArgs({
+    allowPositionals: true,
+    options: { once: { type: "boolean" }, headless: { type: "boolean" }, trust: { type: "boolean" } },
+  });
   const folder = existingFolder(positionals[0] ?? EXAMPLE);
   const subject = pickSubject(folder);
   const mistakes = positionals[0] === undefined ? join(folder, "src", "mistakes.ts") : subject.declaration.file;
+  const about = { folder, subject, mistakes };
+  const trust = values.trust === true;
+  return values.headless === true ? withoutEditor(about, trust) : inEditor(about, values.once === true, trust);
+});
+
+/** What tools are asked about. */
+interface About {
+  readonly folder: string;
+  readonly subject: Subject;
+  /** The file whose diagnostics are asked for. */
+  readonly mistakes: string;
+}
+
+/** Asks the extension in a real VS Code, and resolves to the exit code. */
+async function inEditor(about: About, once: boolean, trust: boolean): Promise<number> {
+  const { folder } = about;
   const isOnDesktop = DesktopVsCode.isUsable();
   // An editor that has to be installed comes while the addon is compiled.
-  const [{ file }, handover] = await Promise.all([
-    packVsix("dev"),
-    packHandover(),
-    isOnDesktop ? undefined : RealVsCode.install(),
-  ]);
+  const [{ file }, handover, isThere] = await Promise.all([packVsix("dev"), packHandover(), isOnDesktop || install()]);
+  if (!isThere) {
+    say("VS Code cannot be installed here: language servers are asked without it, as by --headless.");
+    return withoutEditor(about, trust);
+  }
   const extensions = [file, handover];
   const editor = await step("Starting VS Code", async () =>
     isOnDesktop ? DesktopVsCode.start({ extensions }) : RealVsCode.start({ extensions }),
@@ -50,11 +72,11 @@ await command(async () => {
       return { window: opened.handover, configuration: await takeConfiguration(opened.handover) };
     });
     const client = await GatewayClient.connect(configuration);
-    const unanswered = await askEverything({ client, window, folder, subject, mistakes });
+    const unanswered = await askEverything({ ...about, client, window });
     await client.close();
     print("", `Endpoint: ${configuration.url}`, "Client configuration:", configuration.text);
     print(`Where to look: ${editor.addressOf(folder)}`);
-    if (!values.once) {
+    if (!once) {
       say("\nThe editor stays up until Ctrl-C.");
       await editor.closed();
     }
@@ -62,7 +84,40 @@ await command(async () => {
   } finally {
     await editor.stop();
   }
-});
+}
+
+/** Installs VS Code, and resolves to whether that went well. */
+async function install(): Promise<boolean> {
+  try {
+    await RealVsCode.install();
+    return true;
+  } catch (error) {
+    if (!(error instanceof Failure)) {
+      throw error;
+    }
+    say(error.message);
+    return false;
+  }
+}
+
+/**
+ * Asks `mcp-lsp-gateway`, with servers of our own before those that are on PATH, and resolves to the exit code. Nothing
+ * stays up: a client starts the program itself.
+ */
+async function withoutEditor(about: About, trust: boolean): Promise<number> {
+  const { folder } = about;
+  const [program, servers] = await Promise.all([buildHeadless("dev"), serversFor(folder)]);
+  mkdirSync(serversFolder, { recursive: true });
+  linkPrograms(serversFolder, servers);
+  const entry = { command: program, args: ["--root", folder, ...(trust ? ["--trust"] : [])] };
+  const env = { ...process.env, PATH: [serversFolder, process.env["PATH"]].join(delimiter) };
+  const client = await step(`Starting mcp-lsp-gateway on ${folder}`, () => GatewayClient.start({ ...entry, env }));
+  const unanswered = await askEverything({ ...about, client });
+  await client.close();
+  print("", "Client configuration:", JSON.stringify({ mcpServers: { lsp: entry } }, undefined, 2));
+  print(`The language servers have to be on PATH. Those that were asked here are in ${serversFolder}`);
+  return unanswered === 0 ? 0 : 1;
+}
 
 function existingFolder(path: string): string {
   if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) {
@@ -104,25 +159,23 @@ interface Item {
 }
 
 /** Who is asked, and about what. */
-interface Tour {
+interface Tour extends About {
   readonly client: GatewayClient;
-  readonly window: HandoverFiles;
-  readonly folder: string;
-  readonly subject: Subject;
-  /** The file whose diagnostics are asked for. */
-  readonly mistakes: string;
+  /** None without an editor. */
+  readonly window?: HandoverFiles;
 }
 
 /** Calls every tool, prints what each answered, and resolves to how many gave no answer. */
 async function askEverything(tour: Tour): Promise<number> {
+  const { window } = tour;
   let unanswered = 0;
   for (const tool of await tour.client.tools()) {
     const question = questionFor(tool, tour);
     print("", `${tool.name}  (${question.about})`);
     const { lines, failed } = await step(`Asking ${tool.name}`, async () => {
-      if (reportsDiagnostics(tool) && question.uri !== undefined) {
+      if (window !== undefined && reportsDiagnostics(tool) && question.uri !== undefined) {
         // Some extensions look only at files that are in a tab.
-        await showInTab(tour.window, question.uri);
+        await showInTab(window, question.uri);
       }
       return outcome(() => ask(tool, question, tour), NEEDED.has(tool.name));
     });

@@ -1,6 +1,7 @@
 // The official TypeScript SDK's client, connected to a gateway.
 
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { McpError } from "@modelcontextprotocol/sdk/types.js";
 import { manifest } from "../layout.ts";
@@ -54,10 +55,23 @@ export class GatewayClient {
   }
 
   static async connect({ url, token }: { readonly url: string; readonly token: string }): Promise<GatewayClient> {
-    const client = new Client({ name: `${manifest.name}-scripts`, version: manifest.version });
     const headers = { Authorization: `Bearer ${token}` };
-    // The SDK's transport was not written for exactOptionalPropertyTypes, hence the wider type.
-    const transport: object = new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } });
+    return GatewayClient.#over(new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } }));
+  }
+
+  /** Starts a gateway that speaks on stdin and stdout. What it writes to stderr is shown. */
+  static async start(command: {
+    readonly command: string;
+    readonly args: string[];
+    readonly env: NodeJS.ProcessEnv;
+  }): Promise<GatewayClient> {
+    const env = command.env as Record<string, string>;
+    return GatewayClient.#over(new StdioClientTransport({ ...command, env }));
+  }
+
+  /** The SDK's transports were not written for exactOptionalPropertyTypes, hence the wider type. */
+  static async #over(transport: object): Promise<GatewayClient> {
+    const client = new Client({ name: `${manifest.name}-scripts`, version: manifest.version });
     await client.connect(transport as Parameters<Client["connect"]>[0]);
     // With the catalog known, the SDK checks every answer against the tool's output schema.
     await client.listTools();

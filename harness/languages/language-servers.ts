@@ -8,7 +8,9 @@ import { packTestExtension } from "../editor/handover.ts";
 import type { RealVsCode } from "../editor/real-vscode.ts";
 import { cached, npmInstall } from "../machine/cache.mjs";
 import { succeed } from "../machine/processes.mjs";
+import { say } from "../machine/progress.mjs";
 import { pythonWith } from "../machine/python.ts";
+import { sourceFiles } from "./pick-subject.ts";
 
 const TYPESCRIPT = "7.0.2";
 const PYRIGHT = "1.1.414";
@@ -48,6 +50,27 @@ export function linkPrograms(folder: string, servers: readonly InstalledServer[]
     const words = program.map((word) => `'${word}'`).join(" ");
     writeFileSync(join(folder, name), `#!/bin/sh\nexec ${words} "$@"\n`, { mode: 0o755 });
   }
+}
+
+/** Which server answers for which files, by the endings of their names. */
+const SERVERS: readonly { readonly endings: readonly string[]; readonly install: () => Promise<InstalledServer> }[] = [
+  { endings: [".ts", ".tsx", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs"], install: typescript7 },
+  { endings: [".py", ".pyi"], install: pyright },
+  { endings: [".c", ".h", ".cc", ".cpp", ".cxx", ".hh", ".hpp", ".hxx"], install: clangd },
+  { endings: [".rs"], install: rustAnalyzer },
+];
+
+/** Installs the servers of the languages that the folder has. One that cannot be installed is told, and left out. */
+export async function serversFor(folder: string): Promise<readonly InstalledServer[]> {
+  const wanted = SERVERS.filter(({ endings }) => sourceFiles(folder, endings).length > 0);
+  const outcomes = await Promise.allSettled(wanted.map(({ install }) => install()));
+  return outcomes.flatMap((outcome) => {
+    if (outcome.status === "fulfilled") {
+      return [outcome.value];
+    }
+    say(outcome.reason instanceof Error ? outcome.reason.message : String(outcome.reason));
+    return [];
+  });
 }
 
 /** TypeScript 7's own server. The program of the platform: what npm calls `tsc` is a script of Node that starts it. */

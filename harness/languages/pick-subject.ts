@@ -85,7 +85,8 @@ export function pickSubject(folder: string): Subject {
   );
 }
 
-function sourceFiles(folder: string, extensions: readonly string[]): string[] {
+/** The files with these endings of their names, of those that were written by people: at most `MAX_FILES`. */
+export function sourceFiles(folder: string, extensions: readonly string[]): string[] {
   const files: string[] = [];
   const folders = [folder];
   for (let next = folders.shift(); next !== undefined && files.length < MAX_FILES; next = folders.shift()) {

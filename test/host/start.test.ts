@@ -1,13 +1,15 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { get, type IncomingMessage } from "node:http";
-import { join } from "node:path";
+import { delimiter, join } from "node:path";
 import { describe, test } from "node:test";
 import { initialize, removeFolder, statusFor, temporaryFolder } from "../../harness/editor/gateway-window.ts";
 import { parseConfiguration } from "../../harness/editor/handover.ts";
+import { typescript7 } from "../../harness/languages/language-servers.ts";
 import { root } from "../../harness/layout.ts";
+import { cacheFolder } from "../../harness/machine/cache.mjs";
 
 interface Ended {
   readonly code: number | null;
@@ -51,6 +53,31 @@ describe("npm start", () => {
     await assert.rejects(initialize(endpoint, "any", "2025-11-25"), "Nothing listens any more.");
   });
 
+  test("asks language servers without an editor where VS Code cannot be installed", async () => {
+    const folder = temporaryFolder("no-editor");
+    const downloads = join(folder, "vscode-mcp-lsp-gateway");
+    const programs = join(folder, "programs");
+    mkdirSync(downloads);
+    mkdirSync(programs);
+    await typescript7();
+    for (const name of readdirSync(cacheFolder).filter((name) => !name.startsWith("code-server-"))) {
+      symlinkSync(join(cacheFolder, name), join(downloads, name));
+    }
+    writeFileSync(join(programs, "npm"), "#!/bin/sh\nexit 1\n", { mode: 0o755 });
+    const { code, stdout, stderr } = await start([], () => {}, {
+      ...process.env,
+      ...{ DISPLAY: "", WAYLAND_DISPLAY: "", npm_execpath: "" },
+      XDG_CACHE_HOME: folder,
+      PATH: [programs, process.env["PATH"]].join(delimiter),
+    });
+    removeFolder(folder);
+    assert.equal(code, 0, stderr);
+    assert.match(stderr, /^Installing code-server@\S+ failed: .*\nVS Code cannot be installed here: /m);
+    assert.match(stdout, /^vscode\.lsp\.definition .*\n {2}Found 1 definition\.\n {2}src\/ship\.ts:9:14$/m);
+    const configuration = /^Client configuration:\n(\{[\s\S]*?^\})$/m.exec(stdout)?.[1] ?? assert.fail(stdout);
+    assert.deepEqual(JSON.parse(configuration).mcpServers.lsp.args, ["--root", join(root, "harness", "workspace")]);
+  });
+
   test("fails when nobody in the editor can tell a definition or a reference", async () => {
     const folder = temporaryFolder("unknown");
     writeFileSync(join(folder, "ship.rb"), "class Ship\nend\n");
@@ -84,10 +111,12 @@ async function statusUnderName({ hostname, port, pathname, search }: URL, host: 
 function start(
   args: readonly string[],
   watch: (stdout: string, interrupt: () => void) => void | Promise<void>,
+  env = process.env,
 ): Promise<Ended> {
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, [join(root, "scripts", "start.ts"), ...args], {
       stdio: ["ignore", "pipe", "pipe"],
+      env,
     });
     let stdout = "";
     let stderr = "";
