@@ -45,8 +45,8 @@ describe("npm start --headless", () => {
     const client = await StdioClient.start({ program: command, args, env: { ...env, PATH: path } });
     const { uri } = placeIn(EXAMPLE, "src/ship.ts", "Vessel");
     const { summary } = await client.call<{ summary: string }>("vscode.lsp.documentSymbols", { uri });
-    assert.equal(summary, "Returned 11 document symbols.");
     await client.close();
+    assert.equal(summary, "Returned 11 document symbols.");
   });
 
   test("fails where no language server answers", async () => {

@@ -29,7 +29,7 @@ use crate::table::Row;
 /// How many files are looked at to find which languages a folder has.
 const MAX_LOOKED_AT: usize = 50_000;
 /// How many documents are remembered as they were opened.
-const MAX_DOCUMENTS: NonZeroUsize = NonZeroUsize::MIN.saturating_add(63);
+const MAX_DOCUMENTS: usize = 64;
 /// How often a server may end within [`ENDS_COUNT_FOR`] until it is not started any more.
 const MAX_ENDS: usize = 5;
 /// How long the end of a server counts.
@@ -131,7 +131,7 @@ impl Headless {
             surroundings: Arc::new(surroundings),
             slots: slots.collect(),
             roots,
-            opened: Mutex::new(CLruCache::new(MAX_DOCUMENTS)),
+            opened: Mutex::new(CLruCache::new(NonZeroUsize::MIN.saturating_add(MAX_DOCUMENTS - 1))),
             mains: Mutex::default(),
         }
     }
