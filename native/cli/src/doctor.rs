@@ -4,6 +4,10 @@ use std::fmt::Write as _;
 
 use gateway_lsp::headless::{Able, Examined, Headless};
 
+/// Only clangd has no index, and only then.
+const NO_INDEX: &str = "; it finds nothing in other files without a compile_commands.json, which CMake writes with \
+                        -DCMAKE_EXPORT_COMPILE_COMMANDS=ON and others with bear";
+
 /// Starts what there is for the languages of the folders. Returns the report, and whether all of them are served.
 pub(crate) async fn examine(headless: &Headless) -> (String, bool) {
     let examined = headless.examine().await;
@@ -33,12 +37,13 @@ fn told(examined: &Examined) -> String {
         );
     }
     match outcome {
-        Some(Ok(Able { info, ready_after, methods })) => format!(
-            "ready after {:.1} s, {} ({}); answers {}",
+        Some(Ok(Able { info, ready_after, methods, has_index })) => format!(
+            "ready after {:.1} s, {} ({}); answers {}{}",
             ready_after.as_secs_f64(),
             info.as_deref().unwrap_or("it tells no version"),
             program.display(),
-            methods.join(", ")
+            methods.join(", "),
+            if *has_index { "" } else { NO_INDEX }
         ),
         Some(Err(reason)) => format!("{} is no server that works: {reason}", program.display()),
         None => "it was not started".to_owned(),

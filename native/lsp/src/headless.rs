@@ -1,13 +1,15 @@
 //! The editor that is none: it asks language servers that it drives itself.
 
 use std::collections::{BTreeSet, VecDeque};
+use std::mem;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use clru::CLruCache;
-use futures_util::future::{join_all, try_join_all};
+use futures_util::FutureExt as _;
+use futures_util::future::{BoxFuture, Shared, join_all, try_join_all};
 use gateway_core::ask::{Ask, Raw, Shape, Subject};
 use gateway_core::diagnostic::RawDiagnostics;
 use gateway_core::error::Explanation;
@@ -16,18 +18,15 @@ use gateway_core::uri::{PathStyle, path_of_file_uri};
 use gateway_core::wording::Wording;
 use gateway_server::editor::{Editor, EditorError, Language, MainDocument, OpenDocument, Readiness};
 use gateway_server::watch::{Change, Kind};
-use ignore::WalkBuilder;
-use tokio::sync::OwnedMutexGuard;
-use tokio::task::spawn_blocking;
+use tokio::task::{JoinError, spawn_blocking};
 use tokio::time::{Instant, sleep_until};
 
 use crate::answers::{self, Report};
-use crate::server::{Document, NoAnswer, NotStarted, Server, Told, read_text, uri_of};
+use crate::server::{Document, NoAnswer, NotStarted, PROVIDERS, Server, Told, read_text, uri_of};
 use crate::setup::Surroundings;
 use crate::table::Row;
+use crate::walk;
 
-/// How many files are looked at to find which languages a folder has.
-const MAX_LOOKED_AT: usize = 50_000;
 /// How many documents are remembered as they were opened.
 const MAX_DOCUMENTS: usize = 64;
 /// How often a server may end within [`ENDS_COUNT_FOR`] until it is not started any more.
@@ -38,6 +37,8 @@ const ENDS_COUNT_FOR: Duration = Duration::from_secs(180);
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
 /// The longest such pause.
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
+/// How many changes are remembered for a server while it starts; after more it is started again.
+const MAX_MISSED: usize = 1_024;
 
 /// What clients are told where there is no editor.
 const WORDING: Wording = Wording {
@@ -66,14 +67,73 @@ pub struct Headless {
     mains: Mutex<Option<Arc<[Main]>>>,
 }
 
-/// The place of one server, which holds it while it is started or runs.
-type Slot = Arc<tokio::sync::Mutex<Place>>;
+/// The place of one server. Nobody waits for anything while it is locked.
+type Slot = Arc<Mutex<Place>>;
 
 #[derive(Debug, Default)]
 struct Place {
-    running: Option<Arc<Server>>,
+    state: State,
     /// When it has ended by itself lately.
     ends: VecDeque<Instant>,
+}
+
+#[derive(Debug, Default)]
+enum State {
+    #[default]
+    Out,
+    Starting {
+        outcome: Starting,
+        /// What was written since its process was started, of which it has to be told.
+        missed: Written,
+    },
+    Running(Arc<Server>),
+}
+
+/// What comes of a start that is under way.
+type Starting = Shared<BoxFuture<'static, Result<Arc<Server>, NoServer>>>;
+
+/// What was written in a while.
+#[derive(Debug)]
+enum Written {
+    These(Vec<Change>),
+    /// More than is remembered.
+    More,
+}
+
+impl Written {
+    fn add(&mut self, written: Option<&[Change]>) {
+        match (&mut *self, written) {
+            (Self::These(changes), Some(written)) if changes.len() + written.len() <= MAX_MISSED => {
+                changes.extend_from_slice(written);
+            }
+            _ => *self = Self::More,
+        }
+    }
+
+    fn is_nothing(&self) -> bool {
+        matches!(self, Self::These(changes) if changes.is_empty())
+    }
+}
+
+impl Default for Written {
+    fn default() -> Self {
+        Self::These(Vec::new())
+    }
+}
+
+impl Place {
+    fn running(&self) -> Option<Arc<Server>> {
+        if let State::Running(server) = &self.state { Some(Arc::clone(server)) } else { None }
+    }
+
+    /// Whether it was the place of this server, which it is no more.
+    fn gives_up(&mut self, server: &Arc<Server>) -> bool {
+        let is_its = matches!(&self.state, State::Running(running) if Arc::ptr_eq(running, server));
+        if is_its {
+            self.state = State::Out;
+        }
+        is_its
+    }
 }
 
 /// A document as it was opened last, and where it belongs if a server reads it.
@@ -121,6 +181,8 @@ pub struct Able {
     pub ready_after: Duration,
     /// The methods of LSP that it answers.
     pub methods: Vec<&'static str>,
+    /// Whether it knows all files of the folder, and not only those that it is asked about.
+    pub has_index: bool,
 }
 
 impl Headless {
@@ -136,15 +198,14 @@ impl Headless {
         }
     }
 
-    /// Ends all servers.
+    /// Ends all servers. None is asked after that.
     pub async fn end(&self) {
-        join_all(self.all_slots().map(|slot| async move {
-            let server = slot.lock().await.running.take();
-            if let Some(server) = server {
-                server.end().await;
-            }
-        }))
-        .await;
+        let servers = self.all_slots().filter_map(|slot| match mem::take(&mut lock(slot).state) {
+            State::Running(server) => Some(server),
+            // What starts it sees that it has lost its place.
+            State::Starting { .. } | State::Out => None,
+        });
+        join_all(servers.map(|server| async move { server.end().await })).await;
     }
 
     /// Starts what there is for the languages of the folders, and says what came of it.
@@ -171,17 +232,8 @@ impl Headless {
             NoAnswer::Unable(fault) => format!("it cannot load the project: {}", fault.trim()),
             _ => "it ended before it was ready".to_owned(),
         })?;
-        let methods = [
-            "textDocument/definition",
-            "textDocument/references",
-            "textDocument/hover",
-            "textDocument/documentSymbol",
-            "workspace/symbol",
-            "textDocument/implementation",
-            "textDocument/documentHighlight",
-        ];
-        let methods = methods.into_iter().filter(|method| server.offers(method)).collect();
-        Ok(Able { info: server.info.clone(), ready_after: begun.elapsed(), methods })
+        let methods = PROVIDERS.iter().map(|(method, _)| *method).filter(|method| server.offers(method)).collect();
+        Ok(Able { info: server.info.clone(), ready_after: begun.elapsed(), methods, has_index: server.has_index })
     }
 
     fn all_slots(&self) -> impl Iterator<Item = &Slot> {
@@ -259,30 +311,42 @@ impl Headless {
     }
 
     /// The server that runs, or is started now. One that ends by itself is started again after a pause.
-    async fn try_server(&self, Home { row, root }: Home) -> Result<Arc<Server>, NoServer> {
+    async fn try_server(&self, home: Home) -> Result<Arc<Server>, NoServer> {
+        let starting = match self.running_or_starting(home)? {
+            Ok(server) => return Ok(server),
+            Err(starting) => starting,
+        };
+        starting.await
+    }
+
+    fn running_or_starting(&self, Home { row, root }: Home) -> Result<Result<Arc<Server>, Starting>, NoServer> {
         let (known, slot) = (&self.slots[row].0, &self.slots[row].1[root]);
-        let mut place = Arc::clone(slot).lock_owned().await;
-        if let Some(server) = place.running.take() {
-            if !server.has_ended() {
-                place.running = Some(Arc::clone(&server));
-                return Ok(server);
-            }
-            place.ends.push_back(Instant::now());
+        let mut place = lock(slot);
+        match &place.state {
+            State::Running(server) if !server.has_ended() => return Ok(Ok(Arc::clone(server))),
+            State::Running(_) => place.ends.push_back(Instant::now()),
+            State::Starting { outcome, .. } => return Ok(Err(outcome.clone())),
+            State::Out => {}
         }
-        if !known.safe && !self.surroundings.is_trusted {
-            return Err(NoServer::Untrusted);
-        }
-        let program = self.surroundings.programs.find(&known.programs).ok_or(NoServer::Missing)?;
+        place.state = State::Out;
         let now = Instant::now();
         place.ends.retain(|end| now - *end < ENDS_COUNT_FOR);
         if place.ends.len() >= MAX_ENDS {
             return Err(NoServer::EndedTooOften);
         }
-        let (row, root) = (Arc::clone(known), self.roots[root].clone());
-        let (surroundings, slot) = (Arc::clone(&self.surroundings), Arc::clone(slot));
+        let start = Launch {
+            slot: Arc::clone(slot),
+            row: Arc::clone(known),
+            root: self.roots[root].clone(),
+            surroundings: Arc::clone(&self.surroundings),
+            not_before: place.ends.back().map(|last| *last + pause_after(place.ends.len())),
+        };
         // In a task of its own: who waits for it may go.
-        let started = tokio::spawn(start(place, slot, row, root, program, surroundings)).await;
-        started.unwrap_or_else(|failure| Err(NoServer::NotStarted(NotStarted::Failed(failure.to_string()))))
+        let task = tokio::spawn(start.run());
+        let failed = |failure: JoinError| Err(NoServer::NotStarted(NotStarted::Failed(failure.to_string())));
+        let outcome = async move { task.await.unwrap_or_else(failed) }.boxed().shared();
+        place.state = State::Starting { outcome: outcome.clone(), missed: Written::default() };
+        Ok(Err(outcome))
     }
 
     /// A document of each language that the folders have.
@@ -316,6 +380,17 @@ impl Headless {
         (row.safe || self.surroundings.is_trusted) && self.surroundings.programs.find(&row.programs).is_some()
     }
 
+    /// Checks that a server answers for some language of the folders, where they have any.
+    async fn check_any_language(&self) -> Result<(), EditorError> {
+        let mains = self.mains().await;
+        match mains.first() {
+            Some(main) if !mains.iter().any(|main| main.document.language.has_readiness_probe) => {
+                self.server(main.home).await.map(drop)
+            }
+            _ => Ok(()),
+        }
+    }
+
     async fn workspace_symbols(&self, ask: Ask, subject: &Subject) -> Result<Raw, EditorError> {
         let mains = self.mains().await;
         let served = mains.iter().filter(|main| main.document.language.has_readiness_probe);
@@ -332,57 +407,124 @@ impl Headless {
         Ok(Raw::WorkspaceSymbols(answers::joined(found.into_iter().flatten())))
     }
 
-    async fn published(&self) -> RawDiagnostics {
+    fn published(&self) -> RawDiagnostics {
         let mut all: Vec<(String, Arc<[Report]>)> = Vec::new();
         for slot in self.all_slots() {
-            let server = slot.lock().await.running.clone();
+            let server = lock(slot).running();
             all.extend(server.iter().flat_map(|server| server.all_diagnostics()));
         }
         answers::diagnostics(all.iter().map(|(uri, reports)| (uri.as_str(), &**reports)))
     }
 }
 
-/// Starts a server, and has the place know when it ends.
-async fn start(
-    mut place: OwnedMutexGuard<Place>,
+/// The start of a server.
+struct Launch {
     slot: Slot,
     row: Arc<Row>,
     root: PathBuf,
-    program: PathBuf,
     surroundings: Arc<Surroundings>,
-) -> Result<Arc<Server>, NoServer> {
-    if let Some(last) = place.ends.back() {
-        let doublings = u32::try_from(place.ends.len()).unwrap_or(u32::MAX) - 1;
-        let pause = FIRST_PAUSE.saturating_mul(2_u32.saturating_pow(doublings)).min(LONGEST_PAUSE);
-        sleep_until(*last + pause).await;
-    }
-    let setting_up = Arc::clone(&row);
-    let started = match spawn_blocking(move || surroundings.start(&setting_up, program, &root)).await {
-        Ok(Ok(start)) => Server::start(Arc::clone(&row), &start).await,
-        Ok(Err(error)) => Err(NotStarted::Refused(Arc::new(error))),
-        Err(error) => Err(NotStarted::Failed(error.to_string())),
-    };
-    match started {
-        Ok(server) => {
-            let server = Arc::new(server);
-            place.running = Some(Arc::clone(&server));
-            tokio::spawn(watch_over(Arc::clone(&server), slot, row));
-            Ok(server)
+    not_before: Option<Instant>,
+}
+
+impl Launch {
+    /// Puts the server into its place, which hears when it ends.
+    async fn run(self) -> Result<Arc<Server>, NoServer> {
+        let started = self.start().await;
+        match &started {
+            Ok(server) => {
+                tokio::spawn(watch_over(Arc::clone(server), self.slot, self.row));
+            }
+            Err(error) => {
+                let mut place = lock(&self.slot);
+                place.state = State::Out;
+                if matches!(error, NoServer::NotStarted(_)) {
+                    place.ends.push_back(Instant::now());
+                }
+            }
         }
-        Err(error) => {
-            place.ends.push_back(Instant::now());
-            Err(NoServer::NotStarted(error))
+        started
+    }
+
+    async fn start(&self) -> Result<Arc<Server>, NoServer> {
+        let Self { row, root, surroundings, .. } = self;
+        if !row.safe && !surroundings.is_trusted {
+            return Err(NoServer::Untrusted);
+        }
+        if let Some(not_before) = self.not_before {
+            sleep_until(not_before).await;
+        }
+        loop {
+            // From here on it is read what is there.
+            self.forget_missed();
+            let setting_up = (Arc::clone(row), root.clone(), Arc::clone(surroundings));
+            let start = spawn_blocking(move || {
+                let (row, root, surroundings) = setting_up;
+                let program = surroundings.programs.find(&row.programs)?;
+                Some(surroundings.start(&row, program, &root))
+            });
+            let start = match start.await {
+                Ok(Some(Ok(start))) => start,
+                Ok(Some(Err(error))) => return Err(NotStarted::Refused(Arc::new(error)).into()),
+                Ok(None) => return Err(NoServer::Missing),
+                Err(error) => return Err(NotStarted::Failed(error.to_string()).into()),
+            };
+            let server = Arc::new(Server::start(Arc::clone(row), &start).await?);
+            if self.takes_its_place(&server).await? {
+                return Ok(server);
+            }
+            server.end().await;
+        }
+    }
+
+    /// Whether the server knows all that was written since it was started, and has its place now; else it has to be
+    /// started again.
+    async fn takes_its_place(&self, server: &Arc<Server>) -> Result<bool, NotStarted> {
+        loop {
+            let missed = {
+                let mut place = lock(&self.slot);
+                let State::Starting { missed, .. } = &mut place.state else {
+                    return Err(NotStarted::Failed("it is not needed any more".to_owned()));
+                };
+                let missed = mem::take(missed);
+                if missed.is_nothing() {
+                    place.state = State::Running(Arc::clone(server));
+                    return Ok(true);
+                }
+                missed
+            };
+            let Written::These(missed) = missed else { return Ok(false) };
+            match server.tell(&missed).await {
+                Ok(Told::Knows) => {}
+                Ok(Told::StartAgain) => return Ok(false),
+                Err(_) => return Err(NotStarted::Failed(server.ended().await)),
+            }
+        }
+    }
+
+    fn forget_missed(&self) {
+        if let State::Starting { missed, .. } = &mut lock(&self.slot).state {
+            *missed = Written::default();
         }
     }
 }
 
+/// How long a server that has ended so often lately is not started.
+fn pause_after(ends: usize) -> Duration {
+    let doublings = u32::try_from(ends).unwrap_or(u32::MAX).saturating_sub(1);
+    FIRST_PAUSE.saturating_mul(2_u32.saturating_pow(doublings)).min(LONGEST_PAUSE)
+}
+
+fn lock(slot: &Slot) -> MutexGuard<'_, Place> {
+    // What is in it is put there whole.
+    slot.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 async fn watch_over(server: Arc<Server>, slot: Slot, row: Arc<Row>) {
     let said = server.ended().await;
-    let mut place = slot.lock().await;
+    let mut place = lock(&slot);
     // One that was ended on purpose has left its place before.
-    if place.running.as_ref().is_some_and(|running| Arc::ptr_eq(running, &server)) {
+    if place.gives_up(&server) {
         tracing::warn!(server = row.title, said, "a language server has ended by itself");
-        place.running = None;
         place.ends.push_back(Instant::now());
     }
 }
@@ -395,7 +537,7 @@ enum NoServer {
     #[error("the folder is not trusted")]
     Untrusted,
     #[error("{0}")]
-    NotStarted(NotStarted),
+    NotStarted(#[from] NotStarted),
     #[error("it has ended five times within three minutes")]
     EndedTooOften,
 }
@@ -423,11 +565,11 @@ impl Editor for Headless {
 
     async fn open(&self, uri: &str, position: Option<Position>) -> Result<OpenDocument, EditorError> {
         let Opened { document, home } = self.read(uri).await?;
-        let running = home.and_then(|Home { row, root }| self.slots[row].1[root].try_lock().ok()?.running.clone());
+        let running = home.and_then(|Home { row, root }| lock(&self.slots[row].1[root]).running());
         let mut ready = false;
         if let Some(server) = &running {
             server.open(&document).map_err(NoAnswer::from)?;
-            ready = server.is_ready();
+            ready = server.is_ready() && server.has_index;
         }
         let can_start = running.is_some() || home.is_some_and(|home| self.can_start(&self.slots[home.row].0));
         let (line_count, line_length) = measure(&document.text, position.map(|position| position.line));
@@ -442,7 +584,7 @@ impl Editor for Headless {
             found => found?,
         };
         server.ready().await?;
-        Ok(Readiness::Shown)
+        Ok(if server.has_index { Readiness::Shown } else { Readiness::Assumed })
     }
 
     async fn main_documents(&self) -> Result<Vec<MainDocument>, EditorError> {
@@ -457,28 +599,28 @@ impl Editor for Headless {
             *self.known_mains() = None;
         }
         join_all(self.all_slots().map(|slot| async move {
-            let server = slot.lock().await.running.clone();
-            let Some(server) = server else { return };
+            let server = match &mut lock(slot).state {
+                State::Running(server) => Arc::clone(server),
+                State::Starting { missed, .. } => return missed.add(written),
+                State::Out => return,
+            };
             let told = match written {
                 Some(written) => server.tell(written).await,
                 None => Ok(Told::StartAgain),
             };
-            // One that has ended is started again anyhow, and then reads what is there.
-            if told != Ok(Told::Knows) {
-                let mut place = slot.lock().await;
-                if place.running.as_ref().is_some_and(|running| Arc::ptr_eq(running, &server)) {
-                    place.running = None;
-                    drop(place);
-                    server.end().await;
-                }
+            if told == Ok(Told::StartAgain) && lock(slot).gives_up(&server) {
+                server.end().await;
             }
         }))
         .await;
     }
 
     async fn ask(&self, ask: Ask, subject: &Subject, _: Option<Duration>) -> Result<Raw, EditorError> {
+        if subject.uri().is_none() {
+            self.check_any_language().await?;
+        }
         match (ask.shape, subject.uri()) {
-            (Shape::Diagnostics, None) => Ok(Raw::Diagnostics(self.published().await)),
+            (Shape::Diagnostics, None) => Ok(Raw::Diagnostics(self.published())),
             (_, None) => self.workspace_symbols(ask, subject).await,
             (Shape::Diagnostics, Some(uri)) => {
                 let (server, document, version) = self.server_of(uri).await?;
@@ -516,8 +658,7 @@ fn look_for_languages(rows: &[Arc<Row>], roots: &[PathBuf]) -> Vec<(usize, usize
     let mut found = Vec::new();
     for (at, root) in roots.iter().enumerate() {
         let mut missing: BTreeSet<usize> = (0..rows.len()).collect();
-        let walk = WalkBuilder::new(root).require_git(false).follow_links(false).sort_by_file_name(Ord::cmp).build();
-        for entry in walk.take(MAX_LOOKED_AT).flatten() {
+        for entry in walk::entries(root) {
             let path = entry.path();
             let is_file = entry.file_type().is_some_and(|kind| kind.is_file());
             if let Some(row) = missing.iter().copied().find(|row| is_file && rows[*row].language_of(path).is_some()) {

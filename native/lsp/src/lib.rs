@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod answers;
+mod compile_commands;
 pub mod connection;
 pub mod frame;
 pub mod headless;
@@ -16,3 +17,4 @@ mod signs;
 #[cfg(unix)]
 pub mod supervisor;
 pub mod table;
+mod walk;

@@ -20,6 +20,7 @@ use tokio::task::spawn_blocking;
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 
 use crate::answers::{self, Report};
+use crate::compile_commands;
 use crate::connection::{Connection, Ended, Peer, Refusal, RequestError};
 use crate::process::{Process, Spawned, Spec, spawn};
 use crate::registrations::Registrations;
@@ -51,6 +52,18 @@ const MAX_WRITTEN: usize = 32;
 const CREATED: u32 = 1;
 const CHANGED: u32 = 2;
 const DELETED: u32 = 3;
+
+/// The methods that are asked, and what a server calls each in its capabilities.
+pub(crate) const PROVIDERS: [(&str, &str); 8] = [
+    ("textDocument/definition", "definitionProvider"),
+    ("textDocument/references", "referencesProvider"),
+    ("textDocument/hover", "hoverProvider"),
+    ("textDocument/documentSymbol", "documentSymbolProvider"),
+    ("workspace/symbol", "workspaceSymbolProvider"),
+    ("textDocument/declaration", "declarationProvider"),
+    ("textDocument/implementation", "implementationProvider"),
+    ("textDocument/documentHighlight", "documentHighlightProvider"),
+];
 
 /// A document that is asked about.
 #[derive(Debug, Clone)]
@@ -112,6 +125,8 @@ pub(crate) struct Server {
     pub(crate) offers: Value,
     /// What it calls itself, if it says that.
     pub(crate) info: Option<String>,
+    /// Whether it knows all files of the folder once it is ready, and not only those that it was given.
+    pub(crate) has_index: bool,
 }
 
 /// Our side of it: what it starts itself comes here.
@@ -174,7 +189,7 @@ pub(crate) struct Start {
     /// What it is given at the start and when it asks for its settings.
     pub(crate) options: Value,
     pub(crate) settings: Value,
-    /// Whether the folder says how its files are compiled.
+    /// Whether the server will know all files of the folder, and not only those that it is given.
     pub(crate) has_index: bool,
 }
 
@@ -272,7 +287,7 @@ impl Server {
         connection.notify("initialized", Some(json!({}))).map_err(failed)?;
         let settings = json!({ "settings": start.settings });
         connection.notify("workspace/didChangeConfiguration", Some(settings)).map_err(failed)?;
-        Ok(Self { row, connection, process, client, offers, info })
+        Ok(Self { row, connection, process, client, offers, info, has_index: start.has_index })
     }
 
     /// Whether the server has ended.
@@ -559,18 +574,8 @@ impl Server {
 
     /// Whether the server answers this request, as it said at the start or since.
     pub(crate) fn offers(&self, method: &str) -> bool {
-        let provider = match method {
-            "textDocument/definition" => "definitionProvider",
-            "textDocument/declaration" => "declarationProvider",
-            "textDocument/implementation" => "implementationProvider",
-            "textDocument/references" => "referencesProvider",
-            "textDocument/hover" => "hoverProvider",
-            "textDocument/documentHighlight" => "documentHighlightProvider",
-            "textDocument/documentSymbol" => "documentSymbolProvider",
-            "workspace/symbol" => "workspaceSymbolProvider",
-            _ => return false,
-        };
-        let is_static = !matches!(self.offers[provider], Value::Null | Value::Bool(false));
+        let Some((_, provider)) = PROVIDERS.iter().find(|(known, _)| *known == method) else { return false };
+        let is_static = !matches!(self.offers[*provider], Value::Null | Value::Bool(false));
         is_static || self.client.state().registrations.options(method).is_some()
     }
 
@@ -680,7 +685,7 @@ fn params(method: &str, subject: &Subject) -> Value {
 }
 
 fn is_compile_database(path: &Path) -> bool {
-    path.file_name().is_some_and(|name| name == "compile_commands.json" || name == "compile_flags.txt")
+    path.file_name().is_some_and(|name| name == compile_commands::COMMANDS || name == compile_commands::FLAGS)
 }
 
 /// The text of a file, if it is one and not too large. Blocks on the disk.

@@ -8,13 +8,11 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
+use crate::compile_commands::{self, Compilation};
 use crate::process::{Spec, Supervisor};
 use crate::programs::Programs;
 use crate::server::Start;
 use crate::table::{Row, Rule};
-
-/// Where compile commands are looked for in a folder.
-const COMPILE_COMMANDS: &[&str] = &["compile_commands.json", "build/compile_commands.json"];
 
 /// What is the same for all servers.
 #[derive(Debug, Clone)]
@@ -35,7 +33,7 @@ impl Surroundings {
         let cache = self.cache.join(&row.name).join(hash(root));
         fs::create_dir_all(&cache)?;
         let mut args: Vec<OsString> = row.args.iter().map(OsString::from).collect();
-        let (mut options, mut settings, mut has_index) = (Value::Null, json!({}), false);
+        let (mut options, mut settings, mut has_index) = (Value::Null, json!({}), true);
         // Where the folder is trusted, its own environment of Python may be on PATH.
         let mut env =
             if self.is_trusted { Vec::new() } else { vec![("PATH".into(), Some(self.programs.path().to_owned()))] };
@@ -52,16 +50,12 @@ impl Surroundings {
                 }
             }
             Rule::Clangd => {
-                options = json!({ "clangdFileStatus": true });
-                // Its cache lies beside the compile commands that it reads, so it reads a copy of them.
-                if let Some(commands) = COMPILE_COMMANDS.iter().map(|name| root.join(name)).find(|path| path.is_file())
-                {
-                    fs::copy(&commands, cache.join("compile_commands.json"))?;
-                    let mut argument = OsString::from("--compile-commands-dir=");
-                    argument.push(&cache);
-                    args.push(argument);
-                    has_index = true;
-                }
+                let mut argument = OsString::from("--compile-commands-dir=");
+                argument.push(&cache);
+                args.push(argument);
+                let Compilation { has_commands, flags } = compile_commands::copy(root, &cache)?;
+                options = json!({ "clangdFileStatus": true, "fallbackFlags": flags });
+                has_index = has_commands;
             }
             Rule::RustAnalyzer => {
                 options = json!({
@@ -90,21 +84,34 @@ mod tests {
     use super::*;
     use crate::table;
 
+    fn started(name: &str, root: &Path, is_trusted: bool) -> Spec {
+        let row = table::rows(None).unwrap().into_iter().find(|row| row.name == name).unwrap();
+        let surroundings = Surroundings {
+            programs: Programs::outside(&[root.to_owned()], root.as_os_str()),
+            is_trusted,
+            cache: root.join("cache"),
+            supervisor: Supervisor { program: "/program".into(), args: Vec::new() },
+        };
+        surroundings.start(&row, "/server".into(), root).unwrap().spec
+    }
+
     #[test]
     fn only_where_the_folders_are_trusted_does_a_server_get_a_path_that_leads_into_them() {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().canonicalize().unwrap();
-        let row = table::rows(None).unwrap().remove(0);
-        let path = |is_trusted| {
-            let surroundings = Surroundings {
-                programs: Programs::outside(std::slice::from_ref(&root), root.as_os_str()),
-                is_trusted,
-                cache: root.join("cache"),
-                supervisor: Supervisor { program: "/program".into(), args: Vec::new() },
-            };
-            surroundings.start(&row, "/server".into(), &root).unwrap().spec.env
-        };
-        assert_eq!(path(false), [("PATH".into(), Some("".into()))]);
-        assert_eq!(path(true), []);
+        assert_eq!(started("typescript", &root, false).env, [("PATH".into(), Some("".into()))]);
+        assert_eq!(started("typescript", &root, true).env, []);
+    }
+
+    /// Without the argument it looks for commands itself, and writes its index beside them.
+    #[test]
+    fn clangd_looks_for_commands_in_our_folder_only_also_where_the_project_has_none() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        let Spec { args, cwd, .. } = started("clangd", &root, true);
+        assert!(cwd.starts_with(root.join("cache")));
+        let mut argument = OsString::from("--compile-commands-dir=");
+        argument.push(&cwd);
+        assert!(args.contains(&argument), "{args:?}");
     }
 }

@@ -32,7 +32,7 @@ const HOST: &str = env!("CARGO_BIN_EXE_host");
 const WATCHES: &str = r#"{"on":"initialized","do":[{"honest":true},{"ask":{"method":"client/registerCapability","params":{"registrations":[
     {"id":"files","method":"workspace/didChangeWatchedFiles","registerOptions":{"watchers":[{"globPattern":"**/*.txt"}]}}]}}}]}"#;
 
-/// A folder of texts with a server of its own.
+/// A folder of texts with a server of its own. Another one, without a script, reads what ends with `.md`.
 struct Bench {
     _folder: TempDir,
     root: PathBuf,
@@ -78,13 +78,23 @@ impl Bench {
             rule: with.rule,
             install: "get it".to_owned(),
         };
+        let plain = Row {
+            name: "plain".to_owned(),
+            title: "Plain".to_owned(),
+            languages: BTreeMap::from([("md".to_owned(), "markdown".to_owned())]),
+            programs: vec![SERVER.into()],
+            args: Vec::new(),
+            safe: true,
+            rule: Rule::InOrder,
+            install: String::new(),
+        };
         let surroundings = Surroundings {
             programs: Programs::outside(std::slice::from_ref(&root), "".as_ref()),
             is_trusted: with.trusted,
             cache: base.join("cache"),
             supervisor: Supervisor { program: HOST.into(), args: vec!["supervise".into()] },
         };
-        let headless = Headless::new(vec![row], vec![root.clone()], surroundings);
+        let headless = Headless::new(vec![row, plain], vec![root.clone()], surroundings);
         let settings = Settings {
             roots: vec![root.clone()],
             access: Access::default(),
@@ -129,6 +139,22 @@ impl Bench {
         let page = self.call("vscode.lsp.references", self.place()).await?;
         let items = page["items"].as_array().unwrap().iter();
         Ok(items.map(|item| format!("{}:{}", name_of(item), item["range"]["start"]["line"])).collect())
+    }
+
+    /// Writes a text for the other server, and counts where the word of its beginning is found.
+    async fn references_in_markdown(&self, text: &str) -> usize {
+        self.write("c.md", text);
+        let mut place = self.place();
+        place["uri"] = self.uri("c.md").into();
+        let page = self.call("vscode.lsp.references", place).await.unwrap();
+        page["items"].as_array().unwrap().iter().filter(|item| name_of(item) == "c.md").count()
+    }
+
+    /// Waits until the server is to say what it can.
+    async fn initializes(&self) {
+        while self.received("initialize").is_empty() {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
     }
 
     async fn diagnostics(&self) -> Vec<(String, Value)> {
@@ -460,16 +486,74 @@ async fn clangd_is_given_what_was_written_and_started_again_where_a_file_is_gone
 }
 
 #[tokio::test]
-async fn the_commands_of_a_compiler_are_copied_so_that_its_index_lies_elsewhere() {
-    let bench = Bench::with(
-        With { rule: Rule::Clangd, ..With::default() },
-        &json!({ "diagnostics": { "push": true, "version": true } }),
-    );
-    bench.write("compile_commands.json", "[]");
-    assert_eq!(bench.references().await.unwrap().len(), 3);
-    let copies = fs::read_dir(bench.root.with_file_name("cache").join("scripted")).unwrap();
-    let copies: Vec<_> = copies.map(|folder| folder.unwrap().path().join("compile_commands.json")).collect();
-    assert_eq!(fs::read(&copies[0]).unwrap(), b"[]");
+async fn clangd_is_given_commands_in_a_folder_of_ours_and_believed_only_with_them() {
+    let script = json!({ "diagnostics": { "push": true, "version": true } });
+    let bench = Bench::with(With { rule: Rule::Clangd, ..With::default() }, &script);
+    let summary = async || bench.call("vscode.lsp.references", bench.place()).await.unwrap()["summary"].clone();
+    bench.write("compile_flags.txt", "-Iinclude\n\n  -DX=1 \n");
+    let remark = "; no language server has shown that it is ready, so there may be more.";
+    assert_eq!(summary().await, format!("Returned 3 references{remark}"));
+    let flags = bench.received("initialize")[0]["initializationOptions"]["fallbackFlags"].take();
+    assert_eq!(flags, json!(["-Iinclude", "-DX=1", format!("-working-directory={}", bench.root.display())]));
+
+    let commands = json!([{ "directory": bench.root, "file": "a.txt", "command": "cc a.txt" }]).to_string();
+    fs::create_dir_all(bench.root.join("lib/build")).unwrap();
+    bench.write("lib/build/compile_commands.json", &commands);
+    assert_eq!(summary().await, "Returned 3 references.");
+    let folders = fs::read_dir(bench.root.with_file_name("cache").join("scripted")).unwrap();
+    let copies: Vec<_> = folders.map(|folder| folder.unwrap().path().join("compile_commands.json")).collect();
+    assert_eq!(fs::read_to_string(&copies[0]).unwrap(), commands);
+
+    fs::remove_file(bench.root.join("lib/build/compile_commands.json")).unwrap();
+    assert_eq!(summary().await, format!("Returned 3 references{remark}"));
+    assert!(!copies[0].exists());
+}
+
+#[tokio::test]
+async fn a_server_that_does_not_start_holds_up_no_other() {
+    let bench = Bench::new(&[r#"{"on":"initialize","do":[]}"#]);
+    let other = async {
+        bench.initializes().await;
+        for text in ["word\n", "word\nword\n"] {
+            assert_eq!(bench.references_in_markdown(text).await, text.lines().count());
+        }
+    };
+    tokio::select! {
+        answer = bench.references() => panic!("{answer:?}"),
+        () = other => {}
+    }
+}
+
+#[tokio::test]
+async fn what_was_written_while_a_server_starts_is_told_before_it_is_asked() {
+    let script = json!({
+        "diagnostics": { "push": true, "version": true },
+        "rules": [{ "on": "initialize", "do": [{ "later": { "ms": 1_000, "do": [{ "honest": true }] } }] }],
+    });
+    let bench = Bench::with(With { rule: Rule::Clangd, ..With::default() }, &script);
+    let other = async {
+        bench.initializes().await;
+        bench.write("c.txt", "word\n");
+        assert_eq!(bench.references_in_markdown("other\n").await, 1, "by then the watch has seen it");
+    };
+    let (found, ()) = tokio::join!(bench.references(), other);
+    assert_eq!(found.unwrap().len(), 4);
+    let opened = bench.received("textDocument/didOpen");
+    assert!(opened.iter().any(|params| params["textDocument"]["uri"] == bench.uri("c.txt")), "{opened:?}");
+}
+
+#[tokio::test]
+async fn a_question_about_the_workspace_says_what_is_missing_where_nothing_is_served() {
+    let bench = Bench::with(With { program: "/nowhere/server".into(), ..With::default() }, &json!({}));
+    for (tool, arguments) in
+        [("vscode.lsp.workspaceSymbols", json!({ "query": "word" })), ("vscode.lsp.diagnostics.workspace", json!({}))]
+    {
+        let error = bench.call(tool, arguments.clone()).await.unwrap_err();
+        assert_eq!(error.details().unwrap()["reason"], "not_installed");
+        bench.write("c.md", "word\n");
+        assert!(bench.call(tool, arguments).await.is_ok(), "another language is served");
+        fs::remove_file(bench.root.join("c.md")).unwrap();
+    }
 }
 
 #[tokio::test]
