@@ -47,7 +47,7 @@ export function assertAnswered(answers: readonly Answer[], project: Project): vo
     { symbols: project.documentSymbols, summary: "Returned 3 document symbols." },
   ]);
   const outside = "; 1 outside the allowed roots was left out";
-  const notAnalysed = "; files that no extension has analysed are not among them";
+  const notAnalysed = "; files that no language server has analysed are not among them";
   const found = (size: number): string => `Returned ${size} workspace symbol${size === 1 ? "" : "s"}`;
   assertPages(symbols, [2, 1], project.workspaceSymbols, found, outside);
   assert.deepEqual(payloadsOf(document), [

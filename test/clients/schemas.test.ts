@@ -151,7 +151,7 @@ const outputs: Record<(typeof TOOLS)[number], object> = {
   "vscode.lsp.diagnostics.workspace": {
     items: [{ uri: FILE, diagnostics: [diagnostic] }],
     nextCursor: null,
-    summary: "Returned diagnostics for 1 file; files that no extension has analysed are not among them.",
+    summary: "Returned diagnostics for 1 file; files that no language server has analysed are not among them.",
   },
 };
 

@@ -102,7 +102,7 @@ describe("a C++ project with clangd", () => {
     assert.deepEqual(await project.gateway.client.call("vscode.lsp.diagnostics.workspace", {}), {
       items: [{ uri, diagnostics: [expected] }],
       nextCursor: null,
-      summary: "Returned diagnostics for 1 file; files that no extension has analysed are not among them.",
+      summary: "Returned diagnostics for 1 file; files that no language server has analysed are not among them.",
     });
   });
 });

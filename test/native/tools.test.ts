@@ -223,7 +223,7 @@ test("both diagnostics tools tell what is published, by file and with codes as t
     ],
     nextCursor: null,
     summary:
-      "Returned diagnostics for 2 files; 1 outside the allowed roots was left out; files that no extension has analysed are not among them.",
+      "Returned diagnostics for 2 files; 1 outside the allowed roots was left out; files that no language server has analysed are not among them.",
   });
 });
 
@@ -288,7 +288,7 @@ test("one item that makes no sense costs no other its place in an answer, and is
   const at = range(1, 0, 1, 5);
   const location = { uri, range: at };
   const diagnostics = [[uri, [{ range: at }, null, { message: "none" }, { message: "m", range: at }]]];
-  const none = "; files that no extension has analysed are not among them";
+  const none = "; files that no language server has analysed are not among them";
   const cases: [string, readonly object[], string][] = [
     ["vscode.lsp.definition", [{ uri }, location], "Found 1 definition; 1 without a range was left out."],
     [

@@ -28,7 +28,7 @@ impl Tool for DocumentDiagnostics {
     }
 
     fn description(&self) -> &'static str {
-        "Checks one file: its errors, warnings and hints as the editor's language extensions see them now. Use it after you changed a file. A file that no extension has analysed gives an error, not an empty list. vscode.lsp.diagnostics.workspace may hold less about the same file, because it only repeats what extensions have already published."
+        "Checks one file: its errors, warnings and hints as language servers see them now. Use it after you changed a file. A file that no language server has analysed gives an error, not an empty list. vscode.lsp.diagnostics.workspace may hold less about the same file, because it only repeats what was published already."
     }
 
     fn input(&self) -> Vec<Field> {
@@ -69,7 +69,7 @@ impl Tool for DocumentDiagnostics {
         let found = diagnostics.len();
         let items = CanonicalSet::encode(diagnostics.into_iter().take(MAX_ITEMS_NONPAGED))?;
         let returned = counted_of(items.len(), found, "diagnostic", "diagnostics");
-        let reported = if is_published { "" } else { "; no extension has reported on this file" };
+        let reported = if is_published { "" } else { "; no language server has reported on this file" };
         let summary = format!("Returned {returned}{omissions}{reported}.");
         let opening = format!(r#"{{"uri":{},"diagnostics":["#, Value::from(document.as_str()));
         Ok(Canonical::Whole(Box::new(List { opening, items, summary })))

@@ -22,7 +22,7 @@ use crate::tool::{Arguments, Asked, Canonical, Misfit, Question, Tool, read};
 const ASK: Ask = Ask::new("workspace/diagnostic", Shape::Diagnostics);
 
 /// What a list of what was published cannot tell (D29).
-const NOT_ANALYSED: &str = "files that no extension has analysed are not among them";
+const NOT_ANALYSED: &str = "files that no language server has analysed are not among them";
 
 pub(super) struct WorkspaceDiagnostics;
 
@@ -45,7 +45,7 @@ impl Tool for WorkspaceDiagnostics {
     }
 
     fn description(&self) -> &'static str {
-        "Lists the errors, warnings and hints that language extensions have published, grouped by file, in pages. Use it for an overview of the project. Files that no extension has analysed, for some languages every file without an editor tab, are not in it: ask vscode.lsp.diagnostics.document about those."
+        "Lists the errors, warnings and hints that language servers have published, grouped by file, in pages. Use it for an overview of the project. Files that no language server has analysed, for some languages every file that is not open, are not in it: ask vscode.lsp.diagnostics.document about those."
     }
 
     fn input(&self) -> Vec<Field> {

@@ -438,7 +438,8 @@ async fn questions_about_the_whole_workspace_wait_for_its_languages() {
         (
             WORKSPACE_DIAGNOSTICS,
             json!({}),
-            "Returned diagnostics for 1 file; files that no extension has analysed are not among them.".to_owned(),
+            "Returned diagnostics for 1 file; files that no language server has analysed are not among them."
+                .to_owned(),
         ),
     ] {
         let bench = cold();
@@ -468,7 +469,7 @@ async fn what_a_language_without_a_sign_has_published_does_not_show_that_it_know
 async fn a_file_counts_as_not_analysed_only_when_its_language_is_ready() {
     for (shown, expected) in [
         (false, Err(ToolError::NotAnalysed)),
-        (true, Ok("Returned no diagnostics; no extension has reported on this file.")),
+        (true, Ok("Returned no diagnostics; no language server has reported on this file.")),
     ] {
         let bench = cold_and_silent();
         bench.editor.set(|answers| answers.in_tab = shown);

@@ -244,7 +244,7 @@ async fn the_rust_sdk_is_answered_by_all_seven_tools() {
         json!({
             "items": [{ "uri": uri, "diagnostics": [odd(3), odd(7)] }],
             "nextCursor": null,
-            "summary": "Returned diagnostics for 1 file; files that no extension has analysed are not among them.",
+            "summary": "Returned diagnostics for 1 file; files that no language server has analysed are not among them.",
         })
     );
 }
