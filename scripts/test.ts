@@ -40,7 +40,7 @@ const EVERYTHING: Selection = { files: [], grep: undefined };
 /** The folders in `test` whose files belong to a layer. */
 const FOLDERS = {
   /** Plain Node: neither the addon nor an editor. */
-  plain: ["extension", "harness", "view"],
+  plain: ["documents", "extension", "harness", "view"],
   native: ["native"],
   clients: ["clients"],
   /** A real VS Code. */

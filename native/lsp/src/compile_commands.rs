@@ -17,7 +17,7 @@ pub(crate) const FLAGS: &str = "compile_flags.txt";
 /// Where clangd looks for commands in each folder on the way up from a file.
 const PLACES: [&str; 2] = [COMMANDS, "build/compile_commands.json"];
 /// Where there are several files of commands, each may be as large as this, in bytes.
-const LARGEST_COMMANDS: u64 = 64 << 20;
+const LARGEST_COMMANDS: u64 = 64 * 1_024 * 1_024;
 
 /// How the files of a folder are compiled.
 #[derive(Debug)]

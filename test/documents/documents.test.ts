@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { TOOLS } from "./schemas.ts";
+import { TOOLS } from "../clients/schemas.ts";
 
 const ROOT = new URL("../../", import.meta.url);
 
