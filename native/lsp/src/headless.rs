@@ -396,7 +396,7 @@ impl Headless {
         let served = mains.iter().filter(|main| main.document.language.has_readiness_probe);
         let found = try_join_all(served.map(|main| async move {
             let (asked, ..) = self.server_of(&main.document.uri).await?;
-            match asked.ask(ask, subject).await {
+            match asked.ask(ask, subject, None).await {
                 Ok(Raw::WorkspaceSymbols(symbols)) => Ok(Some(symbols)),
                 Ok(_) => Err(EditorError::Failed(None)),
                 Err(NoAnswer::NotOffered) => Ok(None),
@@ -628,8 +628,8 @@ impl Editor for Headless {
                 Ok(Raw::Diagnostics(answers::diagnostics([(uri, &*reports)].into_iter())))
             }
             (_, Some(uri)) => {
-                let (server, ..) = self.server_of(uri).await?;
-                Ok(server.ask(ask, subject).await?)
+                let (server, _, version) = self.server_of(uri).await?;
+                Ok(server.ask(ask, subject, Some(version)).await?)
             }
         }
     }

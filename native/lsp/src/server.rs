@@ -45,7 +45,7 @@ const ATTEMPT_PAUSE: Duration = Duration::from_millis(50);
 const LARGEST_DOCUMENT: u64 = 16 << 20;
 /// How many documents are held open in a server.
 const MAX_OPEN: usize = 64;
-/// How many files that were written are opened, or looked at, one by one.
+/// How many files that were written, and are not open, a server is given that does not need them all.
 const MAX_WRITTEN: usize = 32;
 
 /// LSP's kinds of changes of files.
@@ -365,8 +365,10 @@ impl Server {
                 "textDocument": { "uri": uri, "version": version },
                 "contentChanges": [{ "text": &**text }],
             });
-            if is_stale {
-                params["forceRebuild"] = true.into();
+            if self.row.rule == Rule::Clangd {
+                params["forceRebuild"] = is_stale.into();
+                // It would wait for more changes before it publishes anything.
+                params["wantDiagnostics"] = true.into();
             }
             self.connection.notify("textDocument/didChange", Some(params))?;
             version
@@ -394,10 +396,16 @@ impl Server {
         Ok(())
     }
 
-    /// Asks about an open document, or the workspace, once the server is ready; and again where it was not any more.
-    pub(crate) async fn ask(&self, ask: Ask, subject: &Subject) -> Result<Raw, NoAnswer> {
+    /// Asks about a document, which it has in this version, or the workspace, once the server is ready; and again where it
+    /// was not any more.
+    pub(crate) async fn ask(&self, ask: Ask, subject: &Subject, version: Option<i32>) -> Result<Raw, NoAnswer> {
         if !self.offers(ask.method) {
             return Err(NoAnswer::NotOffered);
+        }
+        if let (Rule::Clangd, Some(uri), Some(version)) = (self.row.rule, subject.uri(), version)
+            && !self.has_read(uri, version).await?
+        {
+            return Err(NoAnswer::Failed);
         }
         loop {
             let endings = self.ready().await?;
@@ -500,48 +508,76 @@ impl Server {
             }
             state.signs.searches
         };
-        let written: Vec<_> = of_language.iter().filter(|change| !is_gone(change)).take(MAX_WRITTEN).collect();
-        let texts = read_texts(written.iter().map(|change| change.path.clone()).collect()).await;
-        let mut versions = Vec::new();
-        for (change, text) in written.into_iter().zip(texts) {
-            let uri = uri_of(&change.path);
-            let is_open = self.client.state().open.contains_key(&uri);
-            let Some(language) = self.row.language_of(&change.path) else { continue };
-            if let Some(text) = text.filter(|_| is_open || self.row.rule != Rule::InOrder) {
-                let version = self.open(&Document { uri: uri.clone(), language: language.to_owned(), text })?;
-                versions.push((uri, version));
-            }
-        }
+        let versions = self.give_texts(&of_language).await?;
+        let mut is_shown = true;
         match self.row.rule {
             Rule::InOrder => {}
             Rule::Clangd => {
                 for (uri, version) in versions {
-                    let known = self.shown(|state| state.published_for(&uri, version).map(drop));
-                    self.witnessed(known).await?;
+                    is_shown = is_shown && self.has_read(&uri, version).await?;
                 }
             }
             Rule::Pyright => {
                 // It looks for its source files again, a moment after it has heard that one has come or gone.
                 if of_language.iter().any(|change| change.kind != Kind::Changed) {
-                    self.witnessed(self.shown(|state| (state.signs.searches > searches).then_some(()))).await?;
+                    let has_searched = self.shown(|state| (state.signs.searches > searches).then_some(()));
+                    is_shown = self.witnessed(has_searched).await?;
                 }
             }
             Rule::RustAnalyzer => {
-                for change in of_language.iter().take(MAX_WRITTEN) {
-                    self.witnessed(self.has_text_of(&change.path)).await?;
+                for change in of_language {
+                    is_shown = is_shown && self.witnessed(self.has_text_of(&change.path)).await?;
                 }
             }
         }
-        Ok(Told::Knows)
+        Ok(if is_shown { Told::Knows } else { Told::StartAgain })
     }
 
-    /// What is waited for so that a server knows what was written. One that never shows it is asked all the same.
-    async fn witnessed(&self, shown: impl Future<Output = Result<(), NoAnswer>>) -> Result<(), NoAnswer> {
+    /// Gives the server the texts of those files that it has open, and of some of the others if it wants them. Returns the
+    /// version of each.
+    async fn give_texts(&self, changes: &[&Change]) -> Result<Vec<(String, i32)>, NoAnswer> {
+        let (mut given, mut others) = (Vec::new(), Vec::new());
+        {
+            let state = self.client.state();
+            for change in changes.iter().filter(|change| change.kind != Kind::Deleted) {
+                let uri = uri_of(&change.path);
+                // What is open counts for more than what is on disk.
+                let list = if state.open.contains_key(&uri) { &mut given } else { &mut others };
+                list.push((uri, change.path.clone()));
+            }
+        }
+        others.truncate(match self.row.rule {
+            Rule::InOrder => 0,
+            // It reads others from the disk some time after it was told of them.
+            Rule::RustAnalyzer => usize::MAX,
+            Rule::Clangd | Rule::Pyright => MAX_WRITTEN,
+        });
+        given.append(&mut others);
+        let texts = read_texts(given.iter().map(|(_, path)| path.clone()).collect()).await;
+        let mut versions = Vec::new();
+        for ((uri, path), text) in given.into_iter().zip(texts) {
+            if let (Some(text), Some(language)) = (text, self.row.language_of(&path)) {
+                let version = self.open(&Document { uri: uri.clone(), language: language.to_owned(), text })?;
+                versions.push((uri, version));
+            }
+        }
+        Ok(versions)
+    }
+
+    /// Waits until clangd has read this version of a document, with what it includes: until then it answers from what that
+    /// was before.
+    async fn has_read(&self, uri: &str, version: i32) -> Result<bool, NoAnswer> {
+        let uri = own_spelling(uri);
+        self.witnessed(self.shown(|state| state.published_for(&uri, version).map(drop))).await
+    }
+
+    /// Whether a server has shown in time that it knows what was written.
+    async fn witnessed(&self, shown: impl Future<Output = Result<(), NoAnswer>>) -> Result<bool, NoAnswer> {
         if let Ok(shown) = timeout(WITNESS_DEADLINE, shown).await {
-            return shown;
+            return shown.map(|()| true);
         }
         tracing::warn!(server = self.row.title, "a server did not show that it knows what was written");
-        Ok(())
+        Ok(false)
     }
 
     /// Waits until rust-analyzer has the text that is on disk now, or no text of what is not there.

@@ -474,6 +474,17 @@ async fn pyright_is_asked_once_it_has_found_its_source_files_and_waited_for_when
 }
 
 #[tokio::test]
+async fn a_server_that_does_not_show_that_it_knows_what_was_written_is_started_again() {
+    let found = json!({ "notify": { "method": "window/logMessage", "params": { "type": 3, "message": "Found 2 source files" } } });
+    let rules = [json!({ "on": "initialized", "do": [{ "honest": true }, found] })];
+    let bench = Bench::with(With { rule: Rule::Pyright, ..With::default() }, &json!({ "rules": rules }));
+    assert_eq!(bench.references().await.unwrap().len(), 3);
+    fs::remove_file(bench.root.join("b.txt")).unwrap();
+    assert_eq!(bench.call("vscode.lsp.references", bench.place()).await.unwrap()["summary"], "Returned 2 references.");
+    assert_eq!(bench.starts(), 2);
+}
+
+#[tokio::test]
 async fn clangd_is_given_what_was_written_and_started_again_where_a_file_is_gone() {
     let script = json!({ "diagnostics": { "push": true, "version": true } });
     let bench = Bench::with(With { rule: Rule::Clangd, ..With::default() }, &script);
@@ -483,6 +494,37 @@ async fn clangd_is_given_what_was_written_and_started_again_where_a_file_is_gone
     fs::remove_file(bench.root.join("b.txt")).unwrap();
     assert_eq!(bench.references().await.unwrap(), ["a.txt:0", "a.txt:1", "c.txt:0"]);
     assert_eq!(bench.starts(), 2);
+}
+
+/// What a file includes is read again in the background.
+#[tokio::test]
+async fn clangd_is_asked_once_it_has_read_again_what_a_document_includes() {
+    let script = json!({
+        "diagnostics": { "push": true, "version": true },
+        "rules": [{
+            "on": "textDocument/didChange",
+            "uri": "a.txt",
+            "do": [{ "knows": 1 }, { "later": { "ms": 300, "do": [{ "knows": null }, { "honest": true }] } }],
+        }],
+    });
+    let bench = Bench::with(With { rule: Rule::Clangd, ..With::default() }, &script);
+    assert_eq!(bench.references().await.unwrap().len(), 3);
+    bench.write("b.txt", "word\nword\n");
+    assert_eq!(bench.references().await.unwrap().len(), 4);
+    assert_eq!(bench.received("textDocument/didChange").last().unwrap()["forceRebuild"], true);
+}
+
+/// A server believes the text that it was given more than the file.
+#[tokio::test]
+async fn what_is_open_is_changed_however_much_else_was_written() {
+    let bench = Bench::new(&[WATCHES]);
+    bench.call("vscode.lsp.documentSymbols", json!({ "uri": bench.uri("b.txt") })).await.unwrap();
+    assert_eq!(bench.references().await.unwrap().len(), 3);
+    for number in 0..32 {
+        bench.write(&format!("a{number:02}.txt"), "other");
+    }
+    bench.write("b.txt", "none\n");
+    assert_eq!(bench.references().await.unwrap(), ["a.txt:0", "a.txt:1"]);
 }
 
 #[tokio::test]
