@@ -1,18 +1,44 @@
 // `npm run bench:freshness`: writes files under a real VS Code and asks at once, on rxjs and on a Python project. Prints how
 // many answers were about the files before the write, and how long the right ones took from the write on, beside the time
-// until VS Code's own command is right, called in the same window. `-- --language python` takes that language only, and
-// `--trials N` and `--seed N` other trials.
+// until VS Code's own command is right, called in the same window. Then the same without an editor, by four language
+// servers, some of the writes being checkouts of many files. `-- --language python` takes only what has that in its name,
+// and `--trials N` and `--seed N` other trials.
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { buildHeadless } from "../harness/build/headless.ts";
 import { packVsix } from "../harness/build/vsix.ts";
-import { type GatewayWindow, openGateway, startEditor } from "../harness/editor/gateway-window.ts";
+import { StdioClient } from "../harness/clients/stdio-client.ts";
+import {
+  type GatewayWindow,
+  openGateway,
+  removeFolder,
+  startEditor,
+  temporaryFolder,
+} from "../harness/editor/gateway-window.ts";
+import { type AskedProject, ON_FLASK, ON_FLEET, ON_RXJS, ON_SEMVER } from "../harness/languages/asked-projects.ts";
 import { LanguageProject } from "../harness/languages/language-project.ts";
-import { pyright } from "../harness/languages/language-servers.ts";
-import { type Language, OwnWrites, PYTHON, type Trial, TYPESCRIPT } from "../harness/languages/own-writes.ts";
+import {
+  clangd,
+  type InstalledServer,
+  linkPrograms,
+  pyright,
+  rustAnalyzer,
+  typescript7,
+} from "../harness/languages/language-servers.ts";
+import {
+  CPP,
+  type Language,
+  OwnWrites,
+  PYTHON,
+  RUST,
+  type Trial,
+  TYPESCRIPT,
+} from "../harness/languages/own-writes.ts";
 import { RxjsWorkspace } from "../harness/languages/rxjs-workspace.ts";
+import { ownEnvironment } from "../harness/machine/own-environment.ts";
 import { command, Failure, say, step } from "../harness/machine/progress.mjs";
 import { median } from "../harness/results/table.ts";
 import { buildRustBench, RustProcess } from "./bench/rust.ts";
@@ -42,6 +68,10 @@ interface Outcomes {
 const TRIED = [
   { language: "TypeScript", project: "rxjs", trials: typescript },
   { language: "Python", project: "a Python project", trials: python },
+  { language: "TypeScript 7, no editor", project: "rxjs", trials: withoutEditor(typescript7, ON_RXJS, TYPESCRIPT) },
+  { language: "Python, no editor", project: "flask", trials: withoutEditor(pyright, ON_FLASK, PYTHON) },
+  { language: "C++, no editor", project: "40 files", trials: withoutEditor(clangd, ON_FLEET, CPP) },
+  { language: "Rust, no editor", project: "semver", trials: withoutEditor(rustAnalyzer, ON_SEMVER, RUST) },
 ];
 
 await command(async () => {
@@ -57,7 +87,6 @@ await command(async () => {
   if (tried.length === 0) {
     throw new Failure(`--language takes a part of one of these: ${TRIED.map(({ language }) => language).join(", ")}.`);
   }
-  await packVsix("release");
   const languages: [string, Outcomes][] = [];
   for (const { language, project, trials } of tried) {
     languages.push([language, await step(`${count} trials on ${project}`, () => trials(count, seed))]);
@@ -65,21 +94,18 @@ await command(async () => {
   say("| | trials | stale | errors | right within three calls | median | p99 |");
   say("| --- | --- | --- | --- | --- | --- | --- |");
   for (const [language, { gateway, editor }] of languages) {
-    say(line(`${language}: the gateway`, gateway));
-    say(line(`${language}: VS Code's own commands`, editor));
-    for (const name of [...new Set(gateway.map(kindOf))].sort()) {
-      say(
+    for (const [whose, trials] of [["the gateway", gateway] as const, ["VS Code's own commands", editor] as const]) {
+      const kinds = [...new Set(trials.map(kindOf))].sort();
+      const rows = kinds.map((kind) =>
         line(
-          name,
-          gateway.filter((trial) => kindOf(trial) === name),
+          `${kind}: ${whose}`,
+          trials.filter((trial) => kindOf(trial) === kind),
         ),
       );
-      say(
-        line(
-          `${name}, VS Code's own`,
-          editor.filter((trial) => kindOf(trial) === name),
-        ),
-      );
+      const all = trials.length === 0 ? [] : [line(`${language}: ${whose}`, trials)];
+      for (const row of [...all, ...rows]) {
+        say(row);
+      }
     }
   }
   const wrong = languages.flatMap(([, { gateway }]) => gateway.filter(({ outcome }) => outcome !== "right"));
@@ -91,6 +117,7 @@ await command(async () => {
 });
 
 async function typescript(count: number, seed: number): Promise<Outcomes> {
+  await packVsix("release");
   const rxjs = await RxjsWorkspace.create();
   const editor = await startEditor();
   try {
@@ -107,6 +134,7 @@ async function typescript(count: number, seed: number): Promise<Outcomes> {
 }
 
 async function python(count: number, seed: number): Promise<Outcomes> {
+  await packVsix("release");
   const project = await LanguageProject.open("python", await pyright());
   try {
     await project.untilWhole("fleet.py", { line: 0, character: 6 }, 6);
@@ -114,6 +142,29 @@ async function python(count: number, seed: number): Promise<Outcomes> {
   } finally {
     await project.close();
   }
+}
+
+function withoutEditor(server: () => Promise<InstalledServer>, { copyTo }: AskedProject, language: Language) {
+  return async (count: number, seed: number): Promise<Outcomes> => {
+    const [program, folder, own] = [await buildHeadless("release"), temporaryFolder("written"), temporaryFolder("own")];
+    try {
+      await copyTo(folder);
+      linkPrograms(own, [await server()]);
+      const trials = OwnWrites.begin(folder, language, seed, { checkouts: true });
+      const args = ["--root", folder, "--trust"];
+      const client = await StdioClient.start({ program, args, env: ownEnvironment(join(own, "kept"), own) });
+      await trials.begun(client);
+      const gateway: Trial[] = [];
+      while (gateway.length < count) {
+        gateway.push(await trials.next(client));
+      }
+      await client.close();
+      return { gateway, editor: [] };
+    } finally {
+      removeFolder(folder);
+      removeFolder(own);
+    }
+  };
 }
 
 async function run(

@@ -4,7 +4,7 @@
 // text, and `-- --program FILE` a program that is built already.
 
 import { mkdirSync, readFileSync } from "node:fs";
-import { delimiter, join } from "node:path";
+import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { buildHeadless } from "../harness/build/headless.ts";
@@ -25,6 +25,7 @@ import {
 } from "../harness/languages/language-servers.ts";
 import { placeIn } from "../harness/languages/sample.ts";
 import { root } from "../harness/layout.ts";
+import { ownEnvironment } from "../harness/machine/own-environment.ts";
 import { command, Failure, step } from "../harness/machine/progress.mjs";
 import { median } from "../harness/results/table.ts";
 import { ON_ZLIB } from "./bench/loading-projects.ts";
@@ -179,19 +180,14 @@ async function startByProgram(project: HeadlessProject, place: Place, program: s
   const programs = join(own, "programs");
   mkdirSync(programs);
   linkPrograms(programs, [await project.server()]);
-  const env = {
-    ...process.env,
-    PATH: [programs, process.env["PATH"]].join(delimiter),
-    // Neither what the person has set nor what an earlier start has left.
-    ...Object.fromEntries(["CACHE", "CONFIG", "STATE"].map((kind) => [`XDG_${kind}_HOME`, join(own, kind)])),
-  };
+  const env = ownEnvironment(own, programs);
   const begun = performance.now();
   const client = await StdioClient.start({ program, args: ["--root", place.folder, "--trust"], env });
   const { uri, position } = place;
   let parts = 0;
   const references = async () => {
     const input = { uri, position, includeDeclaration: true, pageSize: MAX_PAGE };
-    const page = await client.call<Page<Location>>("vscode.lsp.references", input).catch(isRetryable);
+    const page = await client.callOnce<Page<Location>>("vscode.lsp.references", input).catch(isRetryable);
     if (page === undefined || page.summary?.endsWith(UNCONFIRMED) === true) {
       return undefined;
     }
@@ -201,7 +197,7 @@ async function startByProgram(project: HeadlessProject, place: Place, program: s
   const items = await untilWhole(project, references);
   const whole = performance.now() - begun;
   const definition = await timed(useIn(items, place), (use) =>
-    client.call<DefinitionPayload>("vscode.lsp.definition", { uri, position: use }),
+    client.callOnce<DefinitionPayload>("vscode.lsp.definition", { uri, position: use }),
   );
   await client.close();
   removeFolder(own);

@@ -30,7 +30,7 @@ export class StdioClient {
   }
 
   /** The tool's payload. Rejects with the tool's error as a `ToolFailure`, also with one that asks for another try. */
-  async call<Payload>(name: string, input: object): Promise<Payload> {
+  async callOnce<Payload>(name: string, input: object): Promise<Payload> {
     try {
       const result = await this.#process.request("tools/call", { name, arguments: input });
       return (result as { readonly structuredContent: Payload }).structuredContent;

@@ -31,6 +31,8 @@ export async function codeServer(): Promise<CodeServerFiles> {
       npm_config_unsafe_perm: "true",
       // Its native modules must be compiled against this Node's headers, whatever other Node the machine has.
       npm_config_nodedir: headers,
+      // node-gyp compiles one file at a time unless told otherwise.
+      npm_config_jobs: "max",
     };
     await npmInstall(partial, { "code-server": VERSION }, { scripts: true, env });
   });

@@ -23,11 +23,6 @@ export interface GatewayWindow {
   readonly client: GatewayClient;
 }
 
-/** How many windows a test opens that gets along with `usually`. `npm run test:all` has it open more. */
-export function windowsOpened(usually: number): number {
-  return Number(process.env["GATEWAY_WINDOWS"] ?? usually);
-}
-
 /** An editor with the VSIX that `npm run package` made, and with any others named. */
 export async function startEditor(
   settings: Readonly<Record<string, unknown>> = {},

@@ -3,7 +3,7 @@
 import { cpSync } from "node:fs";
 import { join } from "node:path";
 import { copyPythonPackage } from "./python-package.ts";
-import { crate, SEMVER } from "./readiness.ts";
+import { crate, SEMVER, writeFleet } from "./readiness.ts";
 import { copyRxjs } from "./rxjs-workspace.ts";
 
 const FLASK = "flask==3.1.3";
@@ -24,6 +24,10 @@ export const ON_RXJS: AskedProject = {
 export const ON_FLASK: AskedProject = {
   copyTo: (folder) => copyPythonPackage(FLASK, join(folder, "flask")),
   ...{ file: "flask/sansio/scaffold.py", word: "setupmethod", after: "def setupmethod" },
+};
+export const ON_FLEET: AskedProject = {
+  copyTo: (folder) => writeFleet(folder, 40),
+  ...{ file: "fleet.cpp", word: "launch", after: "int launch" },
 };
 export const ON_SEMVER: AskedProject = {
   copyTo: async (folder) => cpSync(await crate("semver", SEMVER), folder, { recursive: true }),

@@ -2,11 +2,12 @@
 // share them.
 
 import { mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname, extname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { isDeepStrictEqual } from "node:util";
-import { type GatewayClient, type Location, type Page, type Position, ToolFailure } from "../clients/gateway-client.ts";
+import { type Location, type Page, type Position, ToolFailure } from "../clients/gateway-client.ts";
 import type { EditorWindow } from "../editor/real-vscode.ts";
+import { eventually } from "../machine/eventually.ts";
 
 /** How often a question may be put until it counts as not answered. */
 const MAX_CALLS = 3;
@@ -16,9 +17,12 @@ const PATIENCE = 20_000;
 const MAX_PADDING = 9;
 
 const WRITES = ["create", "edit", "replace", "rename", "delete"] as const;
+/** The file and these others at once. */
+const CHECKOUT = "checkout";
+const CHECKED_OUT = 60;
 const QUESTIONS = ["references", "symbols", "definition", "diagnostics"] as const;
 
-type Write = (typeof WRITES)[number];
+type Write = (typeof WRITES)[number] | typeof CHECKOUT;
 type Question = (typeof QUESTIONS)[number];
 
 /** The files of the trials in one language: one that is written, one that it uses, and one that uses it. */
@@ -27,9 +31,19 @@ export interface Language {
   readonly user: { readonly file: string; readonly text: string; readonly at: Position };
   /** Where the written file is, at first and once it is renamed. */
   readonly files: readonly [string, string];
+  /** Other files that the project needs, by name, where it is not part of another. */
+  readonly project?: (folder: string) => Readonly<Record<string, string>>;
   /** What it holds: these empty lines, then a use of the base, a value that fits the user or not, and a function. */
   written(padding: number, fits: boolean, name: string): string;
+  /** On which lines of that, without the empty ones, the base is used. */
+  readonly uses: readonly number[];
+  /** Whether a diagnostic of the user tells that the file is missing. */
+  readonly tellsOfMissing: boolean;
+  /** What begins a comment. */
+  readonly comment: string;
 }
+
+const TOLD = { tellsOfMissing: true } as const;
 
 export const TYPESCRIPT: Language = {
   base: { file: "src/own-base.ts", text: "export class Hull {}\n", at: { line: 0, character: 13 } },
@@ -41,6 +55,7 @@ export const TYPESCRIPT: Language = {
   files: ["src/own.ts", "src/own-moved.ts"],
   written: (padding, fits, name) =>
     `${"\n".repeat(padding)}import { Hull } from "./own-base";\nexport const own = ${fits ? "1" : '"x"'};\nexport function ${name}(): Hull {\n  return new Hull();\n}\n`,
+  ...{ uses: [0, 2, 3], ...TOLD, comment: "//" },
 };
 
 export const PYTHON: Language = {
@@ -49,6 +64,43 @@ export const PYTHON: Language = {
   files: ["own.py", "own_moved.py"],
   written: (padding, fits, name) =>
     `${"\n".repeat(padding)}from own_base import Hull\nown = ${fits ? "1" : '"x"'}\ndef ${name}() -> Hull:\n    return Hull()\n`,
+  ...{ uses: [0, 2, 3], ...TOLD, comment: "#" },
+};
+
+export const CPP: Language = {
+  base: { file: "own_base.h", text: "#pragma once\nstruct Hull {};\n", at: { line: 1, character: 7 } },
+  user: { file: "own_user.cpp", text: '#include "own.cpp"\nint depth = own;\n', at: { line: 1, character: 12 } },
+  files: ["own.cpp", "own_moved.cpp"],
+  project: (directory) => {
+    const commands = ["own_user.cpp", "own.cpp", "own_moved.cpp"].map((file) => ({
+      directory,
+      file,
+      arguments: ["c++", "-c", file],
+    }));
+    return { "compile_commands.json": JSON.stringify(commands) };
+  },
+  written: (padding, fits, name) =>
+    `${"\n".repeat(padding)}#include "own_base.h"\nconst ${fits ? "int own = 1" : 'char *const own = "x"'};\ninline Hull ${name}() {\n  return Hull();\n}\n`,
+  ...{ uses: [2, 3], ...TOLD, comment: "//" },
+};
+
+export const RUST: Language = {
+  base: {
+    file: "src/lib.rs",
+    text: "pub struct Hull;\npub mod own;\npub mod own_moved;\npub mod own_user;\n",
+    at: { line: 0, character: 11 },
+  },
+  user: {
+    file: "src/own_user.rs",
+    text: "use crate::own::OWN;\npub fn depth() -> i32 { OWN }\n",
+    at: { line: 1, character: 24 },
+  },
+  files: ["src/own.rs", "src/own_moved.rs"],
+  project: () => ({ "Cargo.toml": '[package]\nname = "own"\nversion = "0.0.0"\nedition = "2021"\n' }),
+  written: (padding, fits, name) =>
+    `${"\n".repeat(padding)}use crate::Hull;\npub const OWN: ${fits ? "i32 = 1" : '&str = "x"'};\npub fn ${name}() -> Hull {\n    Hull\n}\n`,
+  // What is missing is told by the compiler's checks, which do not run.
+  ...{ uses: [0, 2, 3], tellsOfMissing: false, comment: "//" },
 };
 
 /** The written file at one moment. */
@@ -72,6 +124,11 @@ export interface Trial {
   readonly answer?: string;
 }
 
+/** What calls a tool once, and rejects with the tool's error as a `ToolFailure`. */
+interface Caller {
+  callOnce<Payload>(name: string, input: object): Promise<Payload>;
+}
+
 /** Whom the questions are put to. */
 interface Answerer {
   references(uri: string, at: Position): Promise<Location[]>;
@@ -84,26 +141,36 @@ interface Answerer {
 export class OwnWrites {
   readonly #folder: string;
   readonly #language: Language;
+  readonly #writes: readonly Write[];
   #random: number;
   #state: State = { at: undefined, revision: 0, padding: 0, fits: true };
 
-  private constructor(folder: string, language: Language, seed: number) {
+  private constructor(folder: string, language: Language, seed: number, writes: readonly Write[]) {
     this.#folder = folder;
     this.#language = language;
+    this.#writes = writes;
     this.#random = seed;
   }
 
-  /** Writes the files that the trials need. The same seed gives the same trials. */
-  static begin(folder: string, language: Language, seed: number): OwnWrites {
-    for (const { file, text } of [language.base, language.user]) {
+  /** Writes the files that the trials need. The same seed gives the same trials, some of them checkouts if wanted. */
+  static begin(folder: string, language: Language, seed: number, { checkouts = false } = {}): OwnWrites {
+    const files = Object.entries(language.project?.(folder) ?? {}).map(([file, text]) => ({ file, text }));
+    for (const { file, text } of [...files, language.base, language.user]) {
       mkdirSync(dirname(join(folder, file)), { recursive: true });
       writeFileSync(join(folder, file), text);
     }
-    return new OwnWrites(folder, language, seed);
+    return new OwnWrites(folder, language, seed, checkouts ? [...WRITES, CHECKOUT] : WRITES);
+  }
+
+  /** Resolves once a question about the base is answered: then the language server has started. */
+  async begun(client: Caller): Promise<void> {
+    const { base } = this.#language;
+    const ask = () => new ThroughGateway(client).references(this.#uri(base.file), base.at);
+    await eventually(ask, () => true);
   }
 
   /** Writes something, and asks the gateway about it at once, until it answers. */
-  async next(client: GatewayClient): Promise<Trial> {
+  async next(client: Caller): Promise<Trial> {
     const gateway = new ThroughGateway(client);
     const { write, written, question } = this.#write();
     let answer = "";
@@ -143,7 +210,7 @@ export class OwnWrites {
 
   #write(): { readonly write: Write; readonly written: number; readonly question: Question } {
     const before = this.#state;
-    const write = before.at === undefined ? "create" : this.#pick(WRITES.slice(1));
+    const write = before.at === undefined ? "create" : this.#pick(this.#writes.slice(1));
     const at = before.at ?? (this.#below(2) as 0 | 1);
     const path = join(this.#folder, this.#language.files[at]);
     if (write === "rename") {
@@ -157,6 +224,9 @@ export class OwnWrites {
       const padding = (before.padding + 1 + this.#below(MAX_PADDING - 1)) % MAX_PADDING;
       this.#state = { at, revision: before.revision + 1, padding, fits: this.#below(2) === 0 };
       const text = this.#language.written(padding, this.#state.fits, `ownMark${this.#state.revision}`);
+      if (write === CHECKOUT) {
+        this.#checkOut();
+      }
       const first = write === "replace" ? `${path}.tmp` : path;
       writeFileSync(first, text);
       if (first !== path) {
@@ -168,6 +238,16 @@ export class OwnWrites {
     const isNews = (question: Question): boolean =>
       !isDeepStrictEqual(this.#expected(question, old), this.#expected(question, now));
     return { write, written, question: this.#pick(QUESTIONS.filter(isNews)) };
+  }
+
+  #checkOut(): void {
+    const { comment, files } = this.#language;
+    const folder = join(this.#folder, dirname(files[0]), "others");
+    mkdirSync(folder, { recursive: true });
+    for (let number = 0; number < CHECKED_OUT; number += 1) {
+      const text = `${comment} ${this.#state.revision}\n`;
+      writeFileSync(join(folder, `other${number}${extname(files[0])}`), text);
+    }
   }
 
   async #ask(answerer: Answerer, question: Question): Promise<unknown> {
@@ -193,13 +273,13 @@ export class OwnWrites {
     const here = at === undefined ? undefined : this.#uri(this.#language.files[at]);
     switch (question) {
       case "references":
-        return here === undefined ? [] : [0, 2, 3].map((line) => `${here} ${line + padding}`).sort();
+        return here === undefined ? [] : this.#language.uses.map((line) => `${here} ${line + padding}`).sort();
       case "symbols":
         return here === undefined ? [] : [`ownMark${revision} ${here}`];
       case "definition":
         return at === 0 ? [`${here} ${1 + padding}`] : [];
       case "diagnostics":
-        return !(at === 0 && fits);
+        return at === 0 ? !fits : this.#language.tellsOfMissing;
     }
   }
 
@@ -218,9 +298,9 @@ export class OwnWrites {
 }
 
 class ThroughGateway implements Answerer {
-  readonly #client: GatewayClient;
+  readonly #client: Caller;
 
-  constructor(client: GatewayClient) {
+  constructor(client: Caller) {
     this.#client = client;
   }
 

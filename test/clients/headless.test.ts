@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { globSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { globSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { after, afterEach, before, describe, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
@@ -10,14 +10,20 @@ import { buildHeadless } from "../../harness/build/headless.ts";
 import { type Page, ToolFailure } from "../../harness/clients/gateway-client.ts";
 import { StdioClient } from "../../harness/clients/stdio-client.ts";
 import { removeFolder, temporaryFolder } from "../../harness/editor/gateway-window.ts";
-import { type AskedProject, ON_FLASK, ON_RXJS, ON_SEMVER } from "../../harness/languages/asked-projects.ts";
+import { type AskedProject, ON_FLASK, ON_FLEET, ON_RXJS, ON_SEMVER } from "../../harness/languages/asked-projects.ts";
 import { UNCONFIRMED } from "../../harness/languages/language-project.ts";
 import { clangd, linkPrograms, pyright, rustAnalyzer, typescript7 } from "../../harness/languages/language-servers.ts";
-import { writeFleet } from "../../harness/languages/readiness.ts";
+import { CPP, type Language, OwnWrites, PYTHON, RUST, TYPESCRIPT } from "../../harness/languages/own-writes.ts";
 import { placeIn } from "../../harness/languages/sample.ts";
 import { eventually } from "../../harness/machine/eventually.ts";
+import { unlessLonger } from "../../harness/machine/longer.ts";
+import { ownEnvironment } from "../../harness/machine/own-environment.ts";
+import { answersAreRight } from "../answers-are-right.ts";
 
-const STARTS = 3;
+const STARTS = unlessLonger(3, 25);
+const TRIALS = unlessLonger(10, 200);
+// The first ten have each kind of write and of question.
+const SEED = 3;
 /** Between one question and the next. */
 const PAUSE_MS = 100;
 const PATIENCE_MS = 120_000;
@@ -28,8 +34,8 @@ interface Project extends AskedProject {
   readonly name: string;
   /** How many references there are, declarations included, as the server said when it was asked alone. */
   readonly whole: number;
-  /** A file that refers to it once more. */
-  readonly written: { readonly file: string; readonly text: string; readonly more: number };
+  /** What is written into it. */
+  readonly language: Language;
 }
 
 const PROJECTS: readonly Project[] = [
@@ -37,30 +43,25 @@ const PROJECTS: readonly Project[] = [
     name: "TypeScript 7 on rxjs",
     ...ON_RXJS,
     whole: 117,
-    written: {
-      file: "src/internal/written.ts",
-      text: "import { Subscription } from './Subscription';\nexport let written: Subscription;\n",
-      more: 2,
-    },
+    language: TYPESCRIPT,
   },
   {
     name: "pyright on flask",
     ...ON_FLASK,
     whole: 46,
-    written: { file: "flask/written.py", text: "from .sansio.scaffold import setupmethod\n", more: 1 },
+    language: PYTHON,
   },
   {
     name: "clangd on 40 files",
-    copyTo: (folder) => writeFleet(folder, 40),
-    ...{ file: "fleet.cpp", word: "launch", after: "int launch", whole: 4 },
-    written: { file: "written.cpp", text: '#include "fleet.h"\nint written() { return launch(3); }\n', more: 1 },
+    ...ON_FLEET,
+    whole: 4,
+    language: CPP,
   },
   {
     name: "rust-analyzer on semver",
     ...ON_SEMVER,
     whole: 46,
-    // One of the files that the crate has: another is part of it only once it is declared.
-    written: { file: "src/error.rs", text: "\npub fn written(_: &crate::Version) {}\n", more: 1 },
+    language: RUST,
   },
 ];
 
@@ -85,8 +86,7 @@ afterEach(async () => {
 
 /** Programs on PATH, and folders of its own in place of the person's. */
 function environment(path = join(own, "programs"), kept = join(own, "kept")): NodeJS.ProcessEnv {
-  const folders = ["CACHE", "CONFIG", "STATE"].map((kind) => [`XDG_${kind}_HOME`, join(kept, kind)]);
-  return { ...process.env, PATH: [path, process.env["PATH"]].join(delimiter), ...Object.fromEntries(folders) };
+  return ownEnvironment(kept, path);
 }
 
 async function start(folder: string, args: readonly string[] = ["--trust"], env = environment()): Promise<StdioClient> {
@@ -109,7 +109,7 @@ async function references(client: StdioClient, project: Project, folder: string)
   const { uri, position } = placeIn(folder, project.file, project.word, project.after);
   const input = { uri, position, includeDeclaration: true, pageSize: 200 };
   try {
-    const page = await client.call<Page<unknown> & { summary: string }>("vscode.lsp.references", input);
+    const page = await client.callOnce<Page<unknown> & { summary: string }>("vscode.lsp.references", input);
     assert.equal(page.nextCursor, null);
     assert.ok(!page.summary.includes(UNCONFIRMED), page.summary);
     return page.items.length;
@@ -119,13 +119,13 @@ async function references(client: StdioClient, project: Project, folder: string)
   }
 }
 
-/** Asks until there is an answer. Resolves to how often it was asked, and the answer. */
-async function answered(client: StdioClient, project: Project, folder: string): Promise<[number, number]> {
+/** Asks until there is an answer. */
+async function answered(client: StdioClient, project: Project, folder: string): Promise<number> {
   const until = performance.now() + PATIENCE_MS;
-  for (let asked = 1; ; asked += 1) {
+  for (;;) {
     const found = await references(client, project, folder);
     if (found !== undefined) {
-      return [asked, found];
+      return found;
     }
     assert.ok(performance.now() < until, "It has had its time.");
     await delay(PAUSE_MS);
@@ -166,12 +166,19 @@ for (const project of PROJECTS) {
 
     after(() => removeFolder(folder));
 
-    test(`whole, or an error that asks for another try, in ${STARTS} cold starts`, async () => {
+    test(`whole, or an error that asks for another try, and nothing left when killed, in ${STARTS} cold starts`, async () => {
       for (let time = 0; time < STARTS; time += 1) {
-        rmSync(join(own, "kept"), { recursive: true, force: true });
-        const client = await start(folder);
-        assert.equal((await answered(client, project, folder))[1], project.whole);
-        await client.close();
+        const kept = join(own, `kept-${project.word}-${time}`);
+        const client = await start(folder, ["--trust"], environment(undefined, kept));
+        assert.equal(await answered(client, project, folder), project.whole);
+        assert.ok(processesOf(kept).length >= 3, "The program, the supervisor and the server.");
+        client.kill();
+        const left = await eventually(
+          async () => processesOf(kept),
+          (found) => found.length === 0,
+          GONE_WITHIN_MS,
+        );
+        assert.deepEqual(left, []);
       }
     });
 
@@ -191,7 +198,7 @@ for (const project of PROJECTS) {
       ] as const) {
         const summary = await eventually(
           () =>
-            client.call<{ summary: string }>(`vscode.lsp.${name}`, input).then(
+            client.callOnce<{ summary: string }>(`vscode.lsp.${name}`, input).then(
               (payload) => payload.summary,
               (error: ToolFailure) => error,
             ),
@@ -205,40 +212,12 @@ for (const project of PROJECTS) {
       assert.deepEqual(contents(folder), untouched);
     });
 
-    test("what another process has written is known to the question that follows", async () => {
+    test("what is asked right after a write is answered about the files after it", async (t) => {
+      const trials = OwnWrites.begin(folder, project.language, SEED, { checkouts: true });
       const client = await start(folder);
-      await answered(client, project, folder);
-      const { file, text, more } = project.written;
-      const path = join(folder, file);
-      const isNew = !globSync(file, { cwd: folder }).length;
-      const before = isNew ? "" : readFileSync(path, "utf8");
-      const steps: [string, () => void, number][] = [
-        ["written", () => writeFileSync(path, before + text), more],
-        ["written again", () => writeFileSync(path, before), 0],
-        ["and again", () => writeFileSync(path, before + text), more],
-        ["gone", () => (isNew ? rmSync(path) : writeFileSync(path, before)), 0],
-      ];
-      for (const [step, write, expected] of steps) {
-        write();
-        const [asked, found] = await answered(client, project, folder);
-        assert.equal(found, project.whole + expected, step);
-        assert.ok(asked <= 3, `${step}: right after ${asked} calls`);
-      }
+      await trials.begun(client);
+      await answersAreRight(t, client, trials, TRIALS);
       await client.close();
-    });
-
-    test("when it is killed, nothing is left of it or of its servers", async () => {
-      const kept = join(own, `killed-${project.word}`);
-      const client = await start(folder, ["--trust"], environment(undefined, kept));
-      await answered(client, project, folder);
-      assert.ok(processesOf(kept).length >= 3, "The program, the supervisor and the server.");
-      client.kill();
-      const left = await eventually(
-        async () => processesOf(kept),
-        (found) => found.length === 0,
-        GONE_WITHIN_MS,
-      );
-      assert.deepEqual(left, []);
     });
   });
 }
@@ -267,7 +246,7 @@ test("a project that nobody trusts runs nothing of its own, and says what helps"
   const env = environment([...inside, outside, join(own, "programs")].join(delimiter));
   const client = await start(folder, [], env);
   const outline = (name: string) =>
-    client.call<{ symbols: unknown[] }>("vscode.lsp.documentSymbols", { uri: placeIn(folder, name, "a").uri }).then(
+    client.callOnce<{ symbols: unknown[] }>("vscode.lsp.documentSymbols", { uri: placeIn(folder, name, "a").uri }).then(
       ({ symbols }) => symbols.length,
       (error: ToolFailure) => error,
     );

@@ -2,13 +2,14 @@
 
 import assert from "node:assert/strict";
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
-import { delimiter, join } from "node:path";
+import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { StdioClient } from "../../harness/clients/stdio-client.ts";
 import { removeFolder, temporaryFolder } from "../../harness/editor/gateway-window.ts";
 import { placeIn } from "../../harness/languages/sample.ts";
 import { root, serversFolder } from "../../harness/layout.ts";
 import { cacheFolder } from "../../harness/machine/cache.mjs";
+import { ownEnvironment } from "../../harness/machine/own-environment.ts";
 import { run } from "../../harness/machine/processes.mjs";
 
 const EXAMPLE = join(root, "harness", "workspace");
@@ -22,8 +23,7 @@ describe("npm start --headless", () => {
     // The downloads are shared with everything else that needs them.
     mkdirSync(join(own, "CACHE"));
     symlinkSync(cacheFolder, join(own, "CACHE", "vscode-mcp-lsp-gateway"));
-    const folders = ["CACHE", "CONFIG", "STATE"].map((kind) => [`XDG_${kind}_HOME`, join(own, kind)]);
-    env = { ...process.env, ...Object.fromEntries(folders) };
+    env = ownEnvironment(own);
   });
 
   after(() => removeFolder(own));
@@ -41,10 +41,9 @@ describe("npm start --headless", () => {
     const configuration = /^Client configuration:\n(\{[\s\S]*?^\})$/m.exec(stdout)?.[1] ?? assert.fail(stdout);
     const { command, args } = JSON.parse(configuration).mcpServers.lsp;
     assert.deepEqual(args, ["--root", EXAMPLE, "--trust"]);
-    const path = [serversFolder, process.env["PATH"]].join(delimiter);
-    const client = await StdioClient.start({ program: command, args, env: { ...env, PATH: path } });
+    const client = await StdioClient.start({ program: command, args, env: ownEnvironment(own, serversFolder) });
     const { uri } = placeIn(EXAMPLE, "src/ship.ts", "Vessel");
-    const { summary } = await client.call<{ summary: string }>("vscode.lsp.documentSymbols", { uri });
+    const { summary } = await client.callOnce<{ summary: string }>("vscode.lsp.documentSymbols", { uri });
     await client.close();
     assert.equal(summary, "Returned 11 document symbols.");
   });

@@ -2,15 +2,16 @@ import assert from "node:assert/strict";
 import { after, before, describe, type TestContext, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { type GatewayClient, type Location, type Position, ToolFailure } from "../../harness/clients/gateway-client.ts";
-import { type GatewayWindow, openGateway, startEditor, windowsOpened } from "../../harness/editor/gateway-window.ts";
+import { type GatewayWindow, openGateway, startEditor } from "../../harness/editor/gateway-window.ts";
 import type { EditorWindow, RealVsCode } from "../../harness/editor/real-vscode.ts";
 import { LanguageServer } from "../../harness/languages/language-server.ts";
 import { type HoverPayload, normalisedHover, normalisedWorkspaceSymbols } from "../../harness/languages/normalised.ts";
 import { RxjsWorkspace } from "../../harness/languages/rxjs-workspace.ts";
+import { unlessLonger } from "../../harness/machine/longer.ts";
 import { LargeWorkspace } from "./large-workspace.ts";
 import { hoversInside, workspaceSymbolsInside } from "./own-commands.ts";
 
-const WINDOWS = windowsOpened(1);
+const WINDOWS = unlessLonger(1, 5);
 const MAX_RETRIES = 60;
 
 /** One question, and its complete answer. */

@@ -1,6 +1,4 @@
-import assert from "node:assert/strict";
-import { after, before, describe, type TestContext, test } from "node:test";
-import type { GatewayClient } from "../../harness/clients/gateway-client.ts";
+import { after, before, describe, test } from "node:test";
 import { type GatewayWindow, openGateway, startEditor } from "../../harness/editor/gateway-window.ts";
 import type { RealVsCode } from "../../harness/editor/real-vscode.ts";
 import { LanguageProject } from "../../harness/languages/language-project.ts";
@@ -8,6 +6,7 @@ import { pyright } from "../../harness/languages/language-servers.ts";
 import { OwnWrites, PYTHON, TYPESCRIPT } from "../../harness/languages/own-writes.ts";
 import { RxjsWorkspace } from "../../harness/languages/rxjs-workspace.ts";
 import { eventually } from "../../harness/machine/eventually.ts";
+import { answersAreRight } from "../answers-are-right.ts";
 
 const TRIALS = 10;
 const SEED = 20_251_122;
@@ -36,7 +35,7 @@ describe("own writes", () => {
     });
 
     test("what is asked right after a write is answered about the files after it", async (t) => {
-      await answersAreRight(t, gateway.client, OwnWrites.begin(rxjs.folder, TYPESCRIPT, SEED));
+      await answersAreRight(t, gateway.client, OwnWrites.begin(rxjs.folder, TYPESCRIPT, SEED), TRIALS);
     });
   });
 
@@ -51,21 +50,7 @@ describe("own writes", () => {
     after(() => project?.close());
 
     test("what is asked right after a write is answered about the files after it", async (t) => {
-      await answersAreRight(t, project.gateway.client, OwnWrites.begin(project.folder, PYTHON, SEED));
+      await answersAreRight(t, project.gateway.client, OwnWrites.begin(project.folder, PYTHON, SEED), TRIALS);
     });
   });
 });
-
-async function answersAreRight(t: TestContext, client: GatewayClient, trials: OwnWrites): Promise<void> {
-  const outcomes = [];
-  for (let trial = 0; trial < TRIALS; trial++) {
-    outcomes.push(await trials.next(client));
-  }
-  for (const { write, question, outcome, calls, ms, answer = "" } of outcomes) {
-    t.diagnostic(`${write}, ${question}: ${outcome}, ${calls} calls, ${Math.round(ms)} ms ${answer}`);
-  }
-  assert.deepEqual(
-    outcomes.filter(({ outcome }) => outcome !== "right"),
-    [],
-  );
-}

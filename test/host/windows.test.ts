@@ -13,16 +13,16 @@ import {
   startEditor,
   statusFor,
   temporaryFolder,
-  windowsOpened,
 } from "../../harness/editor/gateway-window.ts";
 import { takeConfiguration } from "../../harness/editor/handover.ts";
 import type { EditorWindow, RealVsCode } from "../../harness/editor/real-vscode.ts";
 import { placeIn } from "../../harness/languages/sample.ts";
 import { eventually } from "../../harness/machine/eventually.ts";
+import { unlessLonger } from "../../harness/machine/longer.ts";
 import { askForOutline, pickServerAction, toolsOf } from "./own-agent.ts";
 
 /** One that has the wished port, one that found it taken, and one that found the next one taken, too. */
-const WINDOWS = windowsOpened(3);
+const WINDOWS = unlessLonger(3, 5);
 
 /** A folder in which everything tells which project it is. */
 interface Project {
