@@ -9,7 +9,6 @@ import { type Location, type Page, type Position, ToolFailure } from "../clients
 import type { EditorWindow } from "../editor/real-vscode.ts";
 import { eventually } from "../machine/eventually.ts";
 
-/** How often a question may be put until it counts as not answered. */
 const MAX_CALLS = 3;
 /** How long VS Code's own commands are asked, in milliseconds. */
 const PATIENCE = 20_000;
@@ -103,6 +102,13 @@ export const RUST: Language = {
   ...{ uses: [0, 2, 3], tellsOfMissing: false, comment: "//" },
 };
 
+interface Options {
+  /** Whether some of the writes are checkouts of many files. */
+  readonly checkouts?: boolean;
+  /** How often a question may be put until it counts as not answered. */
+  readonly maxCalls?: number;
+}
+
 /** The written file at one moment. */
 interface State {
   /** Which of its two places it has; undefined where it is not there. */
@@ -142,24 +148,31 @@ export class OwnWrites {
   readonly #folder: string;
   readonly #language: Language;
   readonly #writes: readonly Write[];
+  readonly #maxCalls: number;
   #random: number;
   #state: State = { at: undefined, revision: 0, padding: 0, fits: true };
 
-  private constructor(folder: string, language: Language, seed: number, writes: readonly Write[]) {
+  private constructor(folder: string, language: Language, seed: number, { checkouts, maxCalls }: Required<Options>) {
     this.#folder = folder;
     this.#language = language;
-    this.#writes = writes;
+    this.#writes = checkouts ? [...WRITES, CHECKOUT] : WRITES;
+    this.#maxCalls = maxCalls;
     this.#random = seed;
   }
 
-  /** Writes the files that the trials need. The same seed gives the same trials, some of them checkouts if wanted. */
-  static begin(folder: string, language: Language, seed: number, { checkouts = false } = {}): OwnWrites {
+  /** Writes the files that the trials need. The same seed gives the same trials. */
+  static begin(
+    folder: string,
+    language: Language,
+    seed: number,
+    { checkouts = false, maxCalls = MAX_CALLS }: Options = {},
+  ): OwnWrites {
     const files = Object.entries(language.project?.(folder) ?? {}).map(([file, text]) => ({ file, text }));
     for (const { file, text } of [...files, language.base, language.user]) {
       mkdirSync(dirname(join(folder, file)), { recursive: true });
       writeFileSync(join(folder, file), text);
     }
-    return new OwnWrites(folder, language, seed, checkouts ? [...WRITES, CHECKOUT] : WRITES);
+    return new OwnWrites(folder, language, seed, { checkouts, maxCalls });
   }
 
   /** Resolves once a question about the base is answered: then the language server has started. */
@@ -174,7 +187,7 @@ export class OwnWrites {
     const gateway = new ThroughGateway(client);
     const { write, written, question } = this.#write();
     let answer = "";
-    for (let calls = 1; calls <= MAX_CALLS; calls++) {
+    for (let calls = 1; calls <= this.#maxCalls; calls++) {
       try {
         const found = await this.#ask(gateway, question);
         const ms = performance.now() - written;
@@ -189,7 +202,7 @@ export class OwnWrites {
         answer = error.message;
       }
     }
-    return { write, question, outcome: "unanswered", calls: MAX_CALLS, ms: performance.now() - written, answer };
+    return { write, question, outcome: "unanswered", calls: this.#maxCalls, ms: performance.now() - written, answer };
   }
 
   /** Writes something, and asks VS Code's own commands about it until they are right. */
