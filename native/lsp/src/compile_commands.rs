@@ -6,6 +6,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::walk;
@@ -16,7 +17,7 @@ pub(crate) const COMMANDS: &str = "compile_commands.json";
 pub(crate) const FLAGS: &str = "compile_flags.txt";
 /// Where clangd looks for commands in each folder on the way up from a file.
 const PLACES: [&str; 2] = [COMMANDS, "build/compile_commands.json"];
-/// Where there are several files of commands, each may be as large as this, in bytes.
+/// A larger file of commands is copied as it is, in bytes; where there are several, that is an error.
 const LARGEST_COMMANDS: u64 = 64 * 1_024 * 1_024;
 
 /// How the files of a folder are compiled.
@@ -31,17 +32,18 @@ pub(crate) struct Compilation {
 /// Copies the commands of a project into a folder of ours. Blocks on the disk.
 pub(crate) fn copy(root: &Path, to: &Path) -> io::Result<Compilation> {
     let copy = to.join(COMMANDS);
-    match &*commands_of(root) {
-        [] => {
-            if copy.exists() {
-                fs::remove_file(copy)?;
-            }
-            return Ok(Compilation { has_commands: false, flags: flags_of(root) });
-        }
-        [only] => drop(fs::copy(only, copy)?),
-        several => fs::write(copy, joined(several)?)?,
-    }
-    Ok(Compilation { has_commands: true, flags: Vec::new() })
+    let files = commands_of(root);
+    let has_commands = if let [only] = &*files
+        && is_large(only)?
+    {
+        fs::copy(only, copy)?;
+        true
+    } else {
+        let commands = joined(&files)?;
+        fs::write(copy, serde_json::to_vec(&commands)?)?;
+        !commands.is_empty()
+    };
+    Ok(Compilation { has_commands, flags: if has_commands { Vec::new() } else { flags_of(root) } })
 }
 
 /// The files of commands in the folder, or else in the nearest above that has one, by their real paths.
@@ -59,25 +61,39 @@ fn commands_of(root: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// All commands in one file. Of several for a source file clangd takes the first.
-fn joined(files: &[PathBuf]) -> io::Result<Vec<u8>> {
+/// The commands of all files that are there. Of several for a file clangd takes the first; of one that is gone it would
+/// take what it has indexed before for what is there.
+fn joined(files: &[PathBuf]) -> io::Result<Vec<Box<RawValue>>> {
     let mut all: Vec<Box<RawValue>> = Vec::new();
     for file in files {
-        if fs::metadata(file)?.len() > LARGEST_COMMANDS {
-            let message = format!(
-                "{} is larger than {} MiB; remove it, or all the others",
-                file.display(),
-                LARGEST_COMMANDS >> 20
-            );
-            return Err(io::Error::other(message));
+        if is_large(file)? {
+            let most = LARGEST_COMMANDS >> 20;
+            return Err(io::Error::other(format!(
+                "{} is larger than {most} MiB; remove it, or all others",
+                file.display()
+            )));
         }
         match serde_json::from_slice::<Vec<Box<RawValue>>>(&fs::read(file)?) {
-            Ok(commands) => all.extend(commands),
+            Ok(commands) => all.extend(commands.into_iter().filter(|command| !is_gone(command))),
             // clangd passes over such a file as well.
             Err(error) => tracing::warn!(file = %file.display(), %error, "compile commands that cannot be read"),
         }
     }
-    Ok(serde_json::to_vec(&all)?)
+    Ok(all)
+}
+
+fn is_large(file: &Path) -> io::Result<bool> {
+    Ok(fs::metadata(file)?.len() > LARGEST_COMMANDS)
+}
+
+fn is_gone(command: &RawValue) -> bool {
+    #[derive(Deserialize)]
+    struct Command {
+        directory: PathBuf,
+        file: PathBuf,
+    }
+    serde_json::from_str::<Command>(command.get())
+        .is_ok_and(|Command { directory, file }| directory.is_absolute() && !directory.join(file).exists())
 }
 
 /// The flags in the folder, or in the nearest above that has some, so that what they name lies where it did.
@@ -142,10 +158,21 @@ mod tests {
 
     #[test]
     fn commands_above_count_where_the_folder_has_none() {
-        let project = Project::new(&[("../compile_commands.json", "above"), ("sub/a.c", "")]);
-        assert_eq!(project.copied().unwrap(), "above");
-        fs::write(project.root.join(COMMANDS), "own").unwrap();
-        assert_eq!(project.copied().unwrap(), "own");
+        let project = Project::new(&[("../compile_commands.json", r#"["above"]"#), ("sub/a.c", "")]);
+        assert_eq!(project.copied().unwrap(), r#"["above"]"#);
+        fs::write(project.root.join(COMMANDS), r#"["own"]"#).unwrap();
+        assert_eq!(project.copied().unwrap(), r#"["own"]"#);
+    }
+
+    #[test]
+    fn commands_of_what_is_gone_do_not_count() {
+        let project = Project::new(&[("here.c", "")]);
+        let command = |file| serde_json::json!({ "directory": project.root, "file": file });
+        let commands = [command("here.c"), command("gone.c")];
+        fs::write(project.root.join(COMMANDS), serde_json::to_vec(&commands).unwrap()).unwrap();
+        assert_eq!(project.copied().unwrap(), serde_json::to_string(&commands[..1]).unwrap());
+        fs::remove_file(project.root.join("here.c")).unwrap();
+        assert_eq!(project.copied(), None);
     }
 
     #[test]
@@ -154,9 +181,6 @@ mod tests {
         let large = fs::File::options().write(true).open(project.root.join("b/compile_commands.json")).unwrap();
         large.set_len(LARGEST_COMMANDS + 1).unwrap();
         let error = copy(&project.root, &project.ours).unwrap_err().to_string();
-        assert!(
-            error.ends_with("b/compile_commands.json is larger than 64 MiB; remove it, or all the others"),
-            "{error}"
-        );
+        assert!(error.ends_with("b/compile_commands.json is larger than 64 MiB; remove it, or all others"), "{error}");
     }
 }

@@ -550,7 +550,7 @@ async fn clangd_is_given_commands_in_a_folder_of_ours_and_believed_only_with_the
 
     fs::remove_file(bench.root.join("lib/build/compile_commands.json")).unwrap();
     assert_eq!(summary().await, format!("Returned 3 references{remark}"));
-    assert!(!copies[0].exists());
+    assert_eq!(fs::read_to_string(&copies[0]).unwrap(), "[]");
 }
 
 #[tokio::test]
