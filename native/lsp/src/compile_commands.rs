@@ -98,8 +98,10 @@ fn is_gone(command: &RawValue) -> bool {
 
 /// The flags in the folder, or in the nearest above that has some, so that what they name lies where it did.
 fn flags_of(root: &Path) -> Vec<String> {
-    let found = root.ancestors().find_map(|folder| Some((folder, fs::read_to_string(folder.join(FLAGS)).ok()?)));
-    let Some((folder, text)) = found else { return Vec::new() };
+    // To read what is no file, such as a pipe, may never end.
+    let found = root.ancestors().find(|folder| folder.join(FLAGS).is_file());
+    let Some(folder) = found else { return Vec::new() };
+    let text = fs::read_to_string(folder.join(FLAGS)).unwrap_or_default();
     let flags = text.lines().map(str::trim).filter(|line| !line.is_empty()).map(ToOwned::to_owned);
     flags.chain([format!("-working-directory={}", folder.display())]).collect()
 }
@@ -173,6 +175,19 @@ mod tests {
         assert_eq!(project.copied().unwrap(), serde_json::to_string(&commands[..1]).unwrap());
         fs::remove_file(project.root.join("here.c")).unwrap();
         assert_eq!(project.copied(), None);
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn a_pipe_is_neither_commands_nor_flags() {
+        let project = Project::new(&[]);
+        for name in [COMMANDS, FLAGS] {
+            let made = std::process::Command::new("mkfifo").arg(project.root.join(name)).status().unwrap();
+            assert!(made.success());
+        }
+        let (told, heard) = std::sync::mpsc::channel();
+        std::thread::spawn(move || told.send(project.copied()).unwrap());
+        assert_eq!(heard.recv_timeout(std::time::Duration::from_secs(10)), Ok(None));
     }
 
     #[test]

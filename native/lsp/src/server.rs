@@ -521,12 +521,12 @@ impl Server {
                 // It looks for its source files again, a moment after it has heard that one has come or gone.
                 if of_language.iter().any(|change| change.kind != Kind::Changed) {
                     let has_searched = self.shown(|state| (state.signs.searches > searches).then_some(()));
-                    is_shown = self.witnessed(has_searched).await?;
+                    is_shown = self.witnessed(WITNESS_DEADLINE, has_searched).await?;
                 }
             }
             Rule::RustAnalyzer => {
                 for change in of_language {
-                    is_shown = is_shown && self.witnessed(self.has_text_of(&change.path)).await?;
+                    is_shown = is_shown && self.witnessed(WITNESS_DEADLINE, self.has_text_of(&change.path)).await?;
                 }
             }
         }
@@ -568,12 +568,17 @@ impl Server {
     /// was before.
     async fn has_read(&self, uri: &str, version: i32) -> Result<bool, NoAnswer> {
         let uri = own_spelling(uri);
-        self.witnessed(self.shown(|state| state.published_for(&uri, version).map(drop))).await
+        // A large file takes as long as any question about it would.
+        self.witnessed(DEADLINE, self.shown(|state| state.published_for(&uri, version).map(drop))).await
     }
 
     /// Whether a server has shown in time that it knows what was written.
-    async fn witnessed(&self, shown: impl Future<Output = Result<(), NoAnswer>>) -> Result<bool, NoAnswer> {
-        if let Ok(shown) = timeout(WITNESS_DEADLINE, shown).await {
+    async fn witnessed(
+        &self,
+        patience: Duration,
+        shown: impl Future<Output = Result<(), NoAnswer>>,
+    ) -> Result<bool, NoAnswer> {
+        if let Ok(shown) = timeout(patience, shown).await {
             return shown.map(|()| true);
         }
         tracing::warn!(server = self.row.title, "a server did not show that it knows what was written");
