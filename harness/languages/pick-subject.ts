@@ -47,6 +47,12 @@ const DECLARATIONS: readonly { readonly extensions: readonly string[]; readonly 
     pattern:
       /^\s*(?:pub\s+|public\s+)?(?:def|class|fn|func|fun|function|struct|interface|trait|enum)\s+(?<name>[A-Za-z_]\w*)/gm,
   },
+  {
+    // Functions, which have no word before them.
+    extensions: [".c", ".h", ".cc", ".cpp", ".hpp"],
+    pattern:
+      /^(?!(?:return|else|typedef|using|namespace|case|goto)\b)[A-Za-z_][\w:<>,*& \t]*?[ \t*&](?<name>[A-Za-z_]\w*)(?=[ \t]*\()/gm,
+  },
 ];
 
 const NOT_SOURCES = new Set(["node_modules", "dist", "out", "build", "target", "coverage", "vendor", "__pycache__"]);
