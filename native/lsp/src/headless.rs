@@ -215,7 +215,7 @@ impl Headless {
             let row = Arc::clone(&self.slots[main.home.row].0);
             let root = self.roots[main.home.root].clone();
             let program = self.surroundings.programs.find(&row.programs);
-            let wants_trust = !row.safe && !self.surroundings.is_trusted;
+            let wants_trust = !self.surroundings.allow(&row);
             let outcome = if program.is_some() && !wants_trust { Some(self.try_out(main).await) } else { None };
             Examined { row, root, program, wants_trust, outcome }
         }))
@@ -311,23 +311,24 @@ impl Headless {
     }
 
     /// The server that runs, or is started now. One that ends by itself is started again after a pause.
-    async fn try_server(&self, home: Home) -> Result<Arc<Server>, NoServer> {
-        let starting = match self.running_or_starting(home)? {
-            Ok(server) => return Ok(server),
-            Err(starting) => starting,
+    async fn try_server(&self, Home { row, root }: Home) -> Result<Arc<Server>, NoServer> {
+        let slot = &self.slots[row].1[root];
+        let starting = {
+            let mut place = lock(slot);
+            match &place.state {
+                State::Running(server) if !server.has_ended() => return Ok(Arc::clone(server)),
+                State::Starting { outcome, .. } => outcome.clone(),
+                State::Running(_) => {
+                    place.ends.push_back(Instant::now());
+                    self.launch(Home { row, root }, &mut place)?
+                }
+                State::Out => self.launch(Home { row, root }, &mut place)?,
+            }
         };
         starting.await
     }
 
-    fn running_or_starting(&self, Home { row, root }: Home) -> Result<Result<Arc<Server>, Starting>, NoServer> {
-        let (known, slot) = (&self.slots[row].0, &self.slots[row].1[root]);
-        let mut place = lock(slot);
-        match &place.state {
-            State::Running(server) if !server.has_ended() => return Ok(Ok(Arc::clone(server))),
-            State::Running(_) => place.ends.push_back(Instant::now()),
-            State::Starting { outcome, .. } => return Ok(Err(outcome.clone())),
-            State::Out => {}
-        }
+    fn launch(&self, Home { row, root }: Home, place: &mut Place) -> Result<Starting, NoServer> {
         place.state = State::Out;
         let now = Instant::now();
         place.ends.retain(|end| now - *end < ENDS_COUNT_FOR);
@@ -335,8 +336,8 @@ impl Headless {
             return Err(NoServer::EndedTooOften);
         }
         let start = Launch {
-            slot: Arc::clone(slot),
-            row: Arc::clone(known),
+            slot: Arc::clone(&self.slots[row].1[root]),
+            row: Arc::clone(&self.slots[row].0),
             root: self.roots[root].clone(),
             surroundings: Arc::clone(&self.surroundings),
             not_before: place.ends.back().map(|last| *last + pause_after(place.ends.len())),
@@ -346,7 +347,7 @@ impl Headless {
         let failed = |failure: JoinError| Err(NoServer::NotStarted(NotStarted::Failed(failure.to_string())));
         let outcome = async move { task.await.unwrap_or_else(failed) }.boxed().shared();
         place.state = State::Starting { outcome: outcome.clone(), missed: Written::default() };
-        Ok(Err(outcome))
+        Ok(outcome)
     }
 
     /// A document of each language that the folders have.
@@ -377,7 +378,7 @@ impl Headless {
     }
 
     fn can_start(&self, row: &Row) -> bool {
-        (row.safe || self.surroundings.is_trusted) && self.surroundings.programs.find(&row.programs).is_some()
+        self.surroundings.allow(row) && self.surroundings.programs.find(&row.programs).is_some()
     }
 
     /// Checks that a server answers for some language of the folders, where they have any.
@@ -447,7 +448,7 @@ impl Launch {
 
     async fn start(&self) -> Result<Arc<Server>, NoServer> {
         let Self { row, root, surroundings, .. } = self;
-        if !row.safe && !surroundings.is_trusted {
+        if !surroundings.allow(row) {
             return Err(NoServer::Untrusted);
         }
         if let Some(not_before) = self.not_before {

@@ -28,6 +28,11 @@ pub struct Surroundings {
 }
 
 impl Surroundings {
+    /// Whether a server may be started here at all: it runs no code of the project, or the person trusts that.
+    pub(crate) fn allow(&self, row: &Row) -> bool {
+        row.safe || self.is_trusted
+    }
+
     /// How a server is started whose program was found. Blocks on the disk.
     pub(crate) fn start(&self, row: &Row, program: PathBuf, root: &Path) -> io::Result<Start> {
         let cache = self.cache.join(&row.name).join(hash(root));
