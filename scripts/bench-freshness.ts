@@ -66,12 +66,27 @@ interface Outcomes {
 }
 
 const TRIED = [
-  { language: "TypeScript", project: "rxjs", trials: typescript },
-  { language: "Python", project: "a Python project", trials: python },
-  { language: "TypeScript 7, no editor", project: "rxjs", trials: withoutEditor(typescript7, ON_RXJS, TYPESCRIPT) },
-  { language: "Python, no editor", project: "flask", trials: withoutEditor(pyright, ON_FLASK, PYTHON) },
-  { language: "C++, no editor", project: "40 files", trials: withoutEditor(clangd, ON_FLEET, CPP) },
-  { language: "Rust, no editor", project: "semver", trials: withoutEditor(rustAnalyzer, ON_SEMVER, RUST) },
+  { language: "TypeScript", project: "rxjs", trials: typescript, inEditor: true },
+  { language: "Python", project: "a Python project", trials: python, inEditor: true },
+  {
+    language: "TypeScript 7, no editor",
+    project: "rxjs",
+    trials: withoutEditor(typescript7, ON_RXJS, TYPESCRIPT),
+    inEditor: false,
+  },
+  {
+    language: "Python, no editor",
+    project: "flask",
+    trials: withoutEditor(pyright, ON_FLASK, PYTHON),
+    inEditor: false,
+  },
+  { language: "C++, no editor", project: "40 files", trials: withoutEditor(clangd, ON_FLEET, CPP), inEditor: false },
+  {
+    language: "Rust, no editor",
+    project: "semver",
+    trials: withoutEditor(rustAnalyzer, ON_SEMVER, RUST),
+    inEditor: false,
+  },
 ];
 
 await command(async () => {
@@ -86,6 +101,9 @@ await command(async () => {
   const tried = TRIED.filter(({ language }) => language.toLowerCase().includes(values.language.toLowerCase()));
   if (tried.length === 0) {
     throw new Failure(`--language takes a part of one of these: ${TRIED.map(({ language }) => language).join(", ")}.`);
+  }
+  if (tried.some(({ inEditor }) => inEditor)) {
+    await packVsix("release");
   }
   const languages: [string, Outcomes][] = [];
   for (const { language, project, trials } of tried) {
@@ -117,7 +135,6 @@ await command(async () => {
 });
 
 async function typescript(count: number, seed: number): Promise<Outcomes> {
-  await packVsix("release");
   const rxjs = await RxjsWorkspace.create();
   const editor = await startEditor();
   try {
@@ -134,7 +151,6 @@ async function typescript(count: number, seed: number): Promise<Outcomes> {
 }
 
 async function python(count: number, seed: number): Promise<Outcomes> {
-  await packVsix("release");
   const project = await LanguageProject.open("python", await pyright());
   try {
     await project.untilWhole("fleet.py", { line: 0, character: 6 }, 6);

@@ -42,8 +42,6 @@ export interface Language {
   readonly comment: string;
 }
 
-const TOLD = { tellsOfMissing: true } as const;
-
 export const TYPESCRIPT: Language = {
   base: { file: "src/own-base.ts", text: "export class Hull {}\n", at: { line: 0, character: 13 } },
   user: {
@@ -54,7 +52,7 @@ export const TYPESCRIPT: Language = {
   files: ["src/own.ts", "src/own-moved.ts"],
   written: (padding, fits, name) =>
     `${"\n".repeat(padding)}import { Hull } from "./own-base";\nexport const own = ${fits ? "1" : '"x"'};\nexport function ${name}(): Hull {\n  return new Hull();\n}\n`,
-  ...{ uses: [0, 2, 3], ...TOLD, comment: "//" },
+  ...{ uses: [0, 2, 3], tellsOfMissing: true, comment: "//" },
 };
 
 export const PYTHON: Language = {
@@ -63,7 +61,7 @@ export const PYTHON: Language = {
   files: ["own.py", "own_moved.py"],
   written: (padding, fits, name) =>
     `${"\n".repeat(padding)}from own_base import Hull\nown = ${fits ? "1" : '"x"'}\ndef ${name}() -> Hull:\n    return Hull()\n`,
-  ...{ uses: [0, 2, 3], ...TOLD, comment: "#" },
+  ...{ uses: [0, 2, 3], tellsOfMissing: true, comment: "#" },
 };
 
 export const CPP: Language = {
@@ -80,7 +78,7 @@ export const CPP: Language = {
   },
   written: (padding, fits, name) =>
     `${"\n".repeat(padding)}#include "own_base.h"\nconst ${fits ? "int own = 1" : 'char *const own = "x"'};\ninline Hull ${name}() {\n  return Hull();\n}\n`,
-  ...{ uses: [2, 3], ...TOLD, comment: "//" },
+  ...{ uses: [2, 3], tellsOfMissing: true, comment: "//" },
 };
 
 export const RUST: Language = {
