@@ -10,11 +10,11 @@ mod trust;
 use std::env;
 use std::ffi::OsString;
 use std::fs;
-use std::io::Write as _;
+use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -25,7 +25,8 @@ use gateway_lsp::headless::Headless;
 use gateway_lsp::process::Supervisor;
 use gateway_lsp::programs::Programs;
 use gateway_lsp::setup::Surroundings;
-use gateway_lsp::{supervisor, table};
+use gateway_lsp::supervisor;
+use gateway_lsp::table::{self, Choice};
 use gateway_server::access::Access;
 use gateway_server::gateway::{Gateway, Settings};
 use gateway_server::redact::Redaction;
@@ -44,6 +45,13 @@ use crate::trust::Trusted;
 
 /// What makes the program a supervisor of a language server. Nobody types it.
 const SUPERVISE: &str = "__supervise";
+
+/// What a project says of servers, at its root.
+const PROJECT_FILE: &str = ".mcp-lsp-gateway.toml";
+/// How large it may be, in bytes, and the user's own as well.
+const MAX_FILE: u64 = 64 << 10;
+/// How long a language server runs that nobody asks.
+const IDLE_END: Duration = Duration::from_secs(15 * 60);
 
 /// What no answer depends on, and what servers make themselves.
 const IGNORED: &[&str] = &[
@@ -219,17 +227,38 @@ async fn told_to_end() {
 fn headless(options: &Options) -> Result<Headless, String> {
     let roots = real_roots(options)?;
     let users = folders::config()?.join("servers.toml");
-    let text = fs::read_to_string(&users).ok();
-    let rows = table::rows(text.as_deref()).map_err(|error| format!("{}: {error}", users.display()))?;
+    let (rows, choice) = table::rows(&text_of(&users)?).map_err(|error| format!("{}, {error}.", users.display()))?;
+    let chosen = |root: &PathBuf| {
+        let file = root.join(PROJECT_FILE);
+        let of_project = Choice::of_project(&text_of(&file)?, &rows);
+        let of_project = of_project.map_err(|error| format!("{}, {error}.", file.display()))?;
+        Ok((root.clone(), of_project.before(choice.clone())))
+    };
+    let chosen = roots.iter().map(chosen).collect::<Result<_, String>>()?;
     let path = env::var_os("PATH").unwrap_or_default();
     let program = env::current_exe().map_err(|error| format!("The program does not find itself ({error})."))?;
     let surroundings = Surroundings {
         programs: Programs::outside(&roots, &path),
+        environment: env::vars_os().collect(),
         is_trusted: options.trust || Trusted::read()?.has_all(&roots),
         cache: folders::cache()?,
         supervisor: Supervisor { program, args: vec![SUPERVISE.into()] },
+        idle_end: IDLE_END,
     };
-    Ok(Headless::new(rows, roots, surroundings))
+    Ok(Headless::new(rows, chosen, surroundings))
+}
+
+/// The text of a file that says which servers there are; nothing if there is no such file.
+fn text_of(file: &Path) -> Result<String, String> {
+    let unreadable = |why: &str| format!("{} cannot be read ({why}): mend or remove it.", file.display());
+    match fs::metadata(file) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(String::new()),
+        Err(error) => return Err(unreadable(&error.to_string())),
+        Ok(found) if !found.is_file() => return Err(unreadable("it is no file")),
+        Ok(found) if found.len() > MAX_FILE => return Err(unreadable("it is larger than 64 KiB")),
+        Ok(_) => {}
+    }
+    fs::read_to_string(file).map_err(|error| unreadable(&error.to_string()))
 }
 
 fn real_roots(options: &Options) -> Result<Vec<PathBuf>, String> {

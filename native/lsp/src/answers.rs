@@ -295,20 +295,68 @@ fn workspace_symbols(result: &RawValue) -> Result<RawWorkspaceSymbols, Malformed
     Ok(raw)
 }
 
-/// The symbols that several servers have found, one server's after the other's.
-pub(crate) fn joined(all: impl IntoIterator<Item = RawWorkspaceSymbols>) -> RawWorkspaceSymbols {
-    let mut whole = RawWorkspaceSymbols::default();
-    for RawWorkspaceSymbols { strings, items } in all {
-        let before = u32::try_from(whole.strings.len()).unwrap_or(u32::MAX);
-        whole.strings.extend(strings);
-        whole.items.extend(items.into_iter().map(|item| RawWorkspaceSymbol {
-            name: item.name.map(|name| name + before),
-            container_name: item.container_name.map(|name| name + before),
-            uri: item.uri + before,
-            ..item
-        }));
+/// What several servers have answered to one question, one server's after the other's.
+pub(crate) fn joined(shape: Shape, all: impl IntoIterator<Item = Raw>) -> Raw {
+    all.into_iter().reduce(join).unwrap_or_else(|| shape.nothing())
+}
+
+fn join(first: Raw, next: Raw) -> Raw {
+    let count = |texts: &[String]| u32::try_from(texts.len()).unwrap_or(u32::MAX);
+    match (first, next) {
+        (Raw::Targets(mut all), Raw::Targets(RawTargets { uris, items, without_range })) => {
+            let before = count(&all.uris);
+            all.uris.extend(uris);
+            all.items.extend(items.into_iter().map(|item| RawTarget { uri: item.uri + before, ..item }));
+            all.without_range += without_range;
+            Raw::Targets(all)
+        }
+        (Raw::Locations(mut all), Raw::Locations(RawLocations { uris, items, without_range })) => {
+            let before = count(&all.uris);
+            all.uris.extend(uris);
+            all.items.extend(items.into_iter().map(|item| RawLocation { uri: item.uri + before, ..item }));
+            all.without_range += without_range;
+            Raw::Locations(all)
+        }
+        (Raw::Hovers(mut all), Raw::Hovers(RawHovers { strings, items })) => {
+            let before = count(&all.strings);
+            all.strings.extend(strings);
+            all.items.extend(items.into_iter().map(|item| RawHoverFragment {
+                language: item.language.map(|language| language + before),
+                value: item.value + before,
+                ..item
+            }));
+            Raw::Hovers(all)
+        }
+        (Raw::DocumentSymbols(mut all), Raw::DocumentSymbols(RawDocumentSymbols { strings, items })) => {
+            let (before, above) = (count(&all.strings), u32::try_from(all.items.len()).unwrap_or(u32::MAX));
+            all.strings.extend(strings);
+            all.items.extend(items.into_iter().map(|item| RawDocumentSymbol {
+                name: item.name.map(|name| name + before),
+                container_name: item.container_name.map(|name| name + before),
+                parent: item.parent.map(|parent| parent + above),
+                ..item
+            }));
+            Raw::DocumentSymbols(all)
+        }
+        (Raw::WorkspaceSymbols(mut all), Raw::WorkspaceSymbols(RawWorkspaceSymbols { strings, items })) => {
+            let before = count(&all.strings);
+            all.strings.extend(strings);
+            all.items.extend(items.into_iter().map(|item| RawWorkspaceSymbol {
+                name: item.name.map(|name| name + before),
+                container_name: item.container_name.map(|name| name + before),
+                uri: item.uri + before,
+                ..item
+            }));
+            Raw::WorkspaceSymbols(all)
+        }
+        (Raw::Highlights(mut all), Raw::Highlights(RawHighlights { items, without_range, .. })) => {
+            all.items.extend(items);
+            all.without_range += without_range;
+            Raw::Highlights(all)
+        }
+        // All answers to one question have one shape.
+        (first, _) => first,
     }
-    whole
 }
 
 #[derive(Debug, Clone, Copy, Deserialize)]

@@ -2,10 +2,12 @@
 #![forbid(unsafe_code)]
 
 mod answers;
+mod belonging;
 mod compile_commands;
 pub mod connection;
 pub mod frame;
 pub mod headless;
+mod known;
 mod message;
 mod printable;
 pub mod process;
@@ -14,6 +16,7 @@ mod registrations;
 mod server;
 pub mod setup;
 mod signs;
+mod slot;
 #[cfg(unix)]
 pub mod supervisor;
 pub mod table;

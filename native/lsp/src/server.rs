@@ -1,6 +1,7 @@
 //! One running language server: its documents, what it has shown and offered, and how it is asked.
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -20,6 +21,7 @@ use tokio::task::spawn_blocking;
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 
 use crate::answers::{self, Report};
+use crate::belonging::ENVIRONMENT_MARK;
 use crate::compile_commands;
 use crate::connection::{Connection, Ended, Peer, Refusal, RequestError};
 use crate::process::{Process, Spawned, Spec, spawn};
@@ -121,6 +123,8 @@ pub(crate) struct Server {
     connection: Connection,
     process: Process,
     client: Arc<Client>,
+    /// What it was started for, by its real path.
+    folder: PathBuf,
     /// What it said that it can.
     pub(crate) offers: Value,
     /// What it calls itself, if it says that.
@@ -287,7 +291,16 @@ impl Server {
         connection.notify("initialized", Some(json!({}))).map_err(failed)?;
         let settings = json!({ "settings": start.settings });
         connection.notify("workspace/didChangeConfiguration", Some(settings)).map_err(failed)?;
-        Ok(Self { row, connection, process, client, offers, info, has_index: start.has_index })
+        Ok(Self {
+            row,
+            connection,
+            process,
+            client,
+            folder: start.root.clone(),
+            offers,
+            info,
+            has_index: start.has_index,
+        })
     }
 
     /// Whether the server has ended.
@@ -475,6 +488,10 @@ impl Server {
     pub(crate) async fn tell(&self, changes: &[Change]) -> Result<Told, NoAnswer> {
         let own = |change: &&Change| !change.is_folder && self.row.language_of(&change.path).is_some();
         let of_language: Vec<_> = changes.iter().filter(own).collect();
+        let is_environment = |change: &Change| change.path.file_name().is_some_and(|name| name == ENVIRONMENT_MARK);
+        if self.row.python && changes.iter().any(is_environment) {
+            return Ok(Told::StartAgain);
+        }
         let is_gone = |change: &&Change| change.kind == Kind::Deleted;
         if self.row.rule == Rule::Clangd {
             // It takes no notice of files: what it has indexed it looks at when it starts.
@@ -511,7 +528,7 @@ impl Server {
         let versions = self.give_texts(&of_language).await?;
         let mut is_shown = true;
         match self.row.rule {
-            Rule::InOrder => {}
+            Rule::InOrder | Rule::Unknown => {}
             Rule::Clangd => {
                 for (uri, version) in versions {
                     is_shown = is_shown && self.has_read(&uri, version).await?;
@@ -519,7 +536,8 @@ impl Server {
             }
             Rule::Pyright => {
                 // It looks for its source files again, a moment after it has heard that one has come or gone.
-                if of_language.iter().any(|change| change.kind != Kind::Changed) {
+                let comes_or_goes = |change: &&Change| change.kind != Kind::Changed && self.is_searched(&change.path);
+                if of_language.iter().any(comes_or_goes) {
                     let has_searched = self.shown(|state| (state.signs.searches > searches).then_some(()));
                     is_shown = self.witnessed(WITNESS_DEADLINE, has_searched).await?;
                 }
@@ -531,6 +549,16 @@ impl Server {
             }
         }
         Ok(if is_shown { Told::Knows } else { Told::StartAgain })
+    }
+
+    /// Whether pyright looks for source files where this one is.
+    fn is_searched(&self, path: &Path) -> bool {
+        let Ok(below) = path.strip_prefix(&self.folder) else { return false };
+        let is_passed_over =
+            |name: &OsStr| name.as_encoded_bytes().starts_with(b".") || name == "node_modules" || name == "__pycache__";
+        let mut around = below.ancestors().skip(1).filter(|folder| !folder.as_os_str().is_empty());
+        !below.iter().any(is_passed_over)
+            && !around.any(|folder| self.folder.join(folder).join(ENVIRONMENT_MARK).is_file())
     }
 
     /// Gives the server the texts of those files that it has open, and of some of the others if it wants them. Returns the
@@ -550,7 +578,7 @@ impl Server {
             Rule::InOrder => 0,
             // It reads others from the disk some time after it was told of them.
             Rule::RustAnalyzer => usize::MAX,
-            Rule::Clangd | Rule::Pyright => MAX_WRITTEN,
+            Rule::Clangd | Rule::Pyright | Rule::Unknown => MAX_WRITTEN,
         });
         given.append(&mut others);
         let texts = read_texts(given.iter().map(|(_, path)| path.clone()).collect()).await;

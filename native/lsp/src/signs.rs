@@ -69,7 +69,7 @@ impl Signs {
     /// Whether the server is ready now.
     pub(crate) fn state(&self, now: Instant) -> State {
         let is_shown = match (self.rule, self.index) {
-            (Rule::InOrder, _) => true,
+            (Rule::InOrder | Rule::Unknown, _) => true,
             (Rule::Pyright, _) => self.searches > 0,
             (Rule::RustAnalyzer, _) => self.quiescent,
             (Rule::Clangd, Index::UnderWay) => false,

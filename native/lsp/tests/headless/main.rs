@@ -17,7 +17,7 @@ use gateway_lsp::headless::Headless;
 use gateway_lsp::process::Supervisor;
 use gateway_lsp::programs::Programs;
 use gateway_lsp::setup::Surroundings;
-use gateway_lsp::table::{Row, Rule};
+use gateway_lsp::table::{Choice, Row, Rule};
 use gateway_server::access::Access;
 use gateway_server::catalog;
 use gateway_server::gateway::{Gateway, Settings};
@@ -48,11 +48,23 @@ struct With {
     safe: bool,
     trusted: bool,
     program: PathBuf,
+    idle_end: Duration,
+    python: bool,
+    /// Further servers.
+    more: Vec<Row>,
 }
 
 impl Default for With {
     fn default() -> Self {
-        Self { rule: Rule::InOrder, safe: true, trusted: false, program: SERVER.into() }
+        Self {
+            rule: Rule::InOrder,
+            safe: true,
+            trusted: false,
+            program: SERVER.into(),
+            idle_end: Duration::from_secs(600),
+            python: false,
+            more: Vec::new(),
+        }
     }
 }
 
@@ -78,25 +90,30 @@ impl Bench {
             args: ["--log", log.to_str().unwrap(), "--script", &script.to_string()].map(str::to_owned).to_vec(),
             safe: with.safe,
             rule: with.rule,
+            python: with.python,
+            settings: json!({ "ours": { "is": "so" } }),
             install: "get it".to_owned(),
+            ..Row::default()
         };
         let plain = Row {
             name: "plain".to_owned(),
             title: "Plain".to_owned(),
             languages: BTreeMap::from([("md".to_owned(), "markdown".to_owned())]),
             programs: vec![SERVER.into()],
-            args: Vec::new(),
             safe: true,
             rule: Rule::InOrder,
-            install: String::new(),
+            ..Row::default()
         };
         let surroundings = Surroundings {
             programs: Programs::outside(std::slice::from_ref(&root), "".as_ref()),
+            environment: BTreeMap::new(),
             is_trusted: with.trusted,
             cache: base.join("cache"),
             supervisor: Supervisor { program: HOST.into(), args: vec!["supervise".into()] },
+            idle_end: with.idle_end,
         };
-        let headless = Headless::new(vec![row, plain], vec![root.clone()], surroundings);
+        let rows = [row, plain].into_iter().chain(with.more).collect();
+        let headless = Headless::new(rows, vec![(root.clone(), Choice::default())], surroundings);
         let settings = Settings {
             roots: vec![root.clone()],
             access: Access::default(),
@@ -275,7 +292,7 @@ async fn a_document_is_held_open_and_changed_only_if_its_text_is() {
 async fn whatever_a_server_asks_is_answered_and_nothing_is_written_for_it() {
     let edit = json!({ "changes": {} });
     let asks = [
-        ("workspace/configuration", json!({ "items": [{ "section": "typescript" }, { "section": "a.b" }, {}] })),
+        ("workspace/configuration", json!({ "items": [{ "section": "ours" }, { "section": "a.b" }, {}] })),
         ("workspace/applyEdit", json!({ "edit": edit })),
         ("window/showDocument", json!({ "uri": "https://example.org" })),
         ("window/showMessageRequest", json!({ "type": 1, "message": "?" })),
@@ -294,7 +311,7 @@ async fn whatever_a_server_asks_is_answered_and_nothing_is_written_for_it() {
     assert_eq!(bench.references().await.unwrap().len(), 3);
     let answers = bench.answers();
     let results: Vec<_> = answers.iter().map(|answer| answer["result"].clone()).collect();
-    assert_eq!(results[0][0], json!({ "disableAutomaticTypeAcquisition": true }));
+    assert_eq!(results[0][0], json!({ "is": "so" }));
     assert_eq!((results[0].as_array().unwrap().len(), &results[0][1]), (3, &Value::Null));
     assert_eq!(results[1]["applied"], false);
     assert_eq!(results[2], json!({ "success": false }));
@@ -626,4 +643,101 @@ async fn a_server_that_is_not_needed_any_more_is_ended_as_lsp_has_it() {
     let log = fs::read_to_string(&bench.log).unwrap();
     assert!(log.contains(r#""method":"shutdown"}"#), "without params, which TypeScript 7 does not bear: {log}");
     assert_eq!(bench.received("exit").len(), 1);
+}
+
+/// A further server of the same language.
+fn another(name: &str, program: &str, script: &Value) -> Row {
+    Row {
+        name: name.to_owned(),
+        title: name.to_owned(),
+        languages: BTreeMap::from([("txt".to_owned(), "prose".to_owned())]),
+        programs: vec![program.into()],
+        args: ["--script", &script.to_string()].map(str::to_owned).to_vec(),
+        safe: true,
+        rule: Rule::InOrder,
+        ..Row::default()
+    }
+}
+
+#[tokio::test]
+async fn of_two_servers_of_a_language_the_first_that_is_there_answers() {
+    let second =
+        another("Second", SERVER, &json!({ "rules": [{ "on": "textDocument/references", "do": [{ "answer": [] }] }] }));
+    let more = || vec![second.clone()];
+    let bench = Bench::with(With { more: more(), ..With::default() }, &json!({}));
+    assert_eq!(bench.references().await.unwrap().len(), 3);
+    let missing = With { program: "/nowhere/server".into(), more: more(), ..With::default() };
+    assert_eq!(Bench::with(missing, &json!({})).references().await.unwrap().len(), 0);
+}
+
+#[tokio::test]
+async fn what_a_server_beside_another_says_is_added() {
+    let hover = |text: &str| json!([{ "on": "textDocument/hover", "do": [{ "answer": { "contents": text } }] }]);
+    let beside = |program: &str| {
+        let offers = json!({ "referencesProvider": null, "definitionProvider": null });
+        let script = json!({
+            "capabilities": offers, "rules": hover("beside"), "diagnostics": { "pull": "static", "severity": 2 },
+        });
+        vec![Row { beside: true, ..another("Beside", program, &script) }]
+    };
+    let script = json!({ "rules": hover("main"), "diagnostics": { "pull": "static" } });
+    let bench = Bench::with(With { more: beside(SERVER), ..With::default() }, &script);
+    let mut place = bench.place();
+    place.as_object_mut().unwrap().remove("includeDeclaration");
+    let hovers = bench.call("vscode.lsp.hover", place).await.unwrap();
+    assert_eq!(hovers["contents"].as_array().unwrap().len(), 2, "{hovers}");
+    assert_eq!(bench.references().await.unwrap().len(), 3, "it does not answer this");
+    let severities: Vec<_> = bench.diagnostics().await.into_iter().map(|(_, severity)| severity).collect();
+    assert_eq!(severities, [json!(1), json!(2)]);
+
+    // One that does not start is missed only where it has a part.
+    let script = json!({ "diagnostics": { "pull": "static" } });
+    let failing = Row { args: Vec::new(), ..beside("/bin/false").remove(0) };
+    let bench = Bench::with(With { more: vec![failing], ..With::default() }, &script);
+    assert_eq!(bench.references().await.unwrap().len(), 3);
+    let error = bench.call("vscode.lsp.diagnostics.document", json!({ "uri": bench.uri("a.txt") })).await.unwrap_err();
+    assert_eq!(error.details().unwrap()["reason"], "not_started");
+}
+
+#[tokio::test]
+async fn uses_come_from_the_servers_of_all_environments_of_a_checkout() {
+    let bench = Bench::with(With { python: true, trusted: true, ..With::default() }, &json!({}));
+    fs::create_dir_all(bench.root.join("one/.venv")).unwrap();
+    bench.write("one/.venv/pyvenv.cfg", "");
+    bench.write("one/c.txt", "word\n");
+    let mut place = bench.place();
+    place["uri"] = bench.uri("one/c.txt").into();
+    let page = bench.call("vscode.lsp.references", place.clone()).await.unwrap();
+    assert_eq!(page["items"].as_array().unwrap().len(), 4, "{page}");
+    let roots: Vec<_> = bench.received("initialize").iter().map(|params| params["rootUri"].clone()).collect();
+    assert_eq!(roots, [json!(bench.uri("one")), json!(format!("file://{}", bench.root.display()))]);
+
+    // Another checkout has other files of the same names.
+    fs::create_dir(bench.root.join("tree")).unwrap();
+    bench.write("tree/.git", "gitdir: /somewhere/.git/worktrees/tree\n");
+    bench.write("tree/d.txt", "word\n");
+    place["uri"] = bench.uri("tree/d.txt").into();
+    let page = bench.call("vscode.lsp.references", place).await.unwrap();
+    assert_eq!(page["items"].as_array().unwrap().len(), 1, "{page}");
+}
+
+#[tokio::test]
+async fn a_server_that_nobody_asks_ends_and_is_started_when_it_is_asked() {
+    let bench = Bench::with(With { idle_end: Duration::from_millis(300), ..With::default() }, &json!({}));
+    for times in 1..=2 {
+        assert_eq!(bench.references().await.unwrap().len(), 3);
+        while bench.received("exit").len() < times {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    }
+    assert_eq!(bench.starts(), 2);
+}
+
+#[tokio::test]
+async fn a_server_of_which_nothing_is_known_is_never_taken_for_whole() {
+    let unknown = Row { has_index: false, rule: Rule::Unknown, ..another("Unknown", SERVER, &json!({})) };
+    let missing = With { program: "/nowhere/server".into(), more: vec![unknown], ..With::default() };
+    let bench = Bench::with(missing, &json!({}));
+    let page = bench.call("vscode.lsp.references", bench.place()).await.unwrap();
+    assert!(page["summary"].as_str().unwrap().ends_with("so there may be more."), "{page}");
 }
