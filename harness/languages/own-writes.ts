@@ -22,7 +22,7 @@ const CHECKED_OUT = 60;
 const QUESTIONS = ["references", "symbols", "definition", "diagnostics"] as const;
 
 type Write = (typeof WRITES)[number] | typeof CHECKOUT;
-type Question = (typeof QUESTIONS)[number];
+export type Question = (typeof QUESTIONS)[number];
 
 /** The files of the trials in one language: one that is written, one that it uses, and one that uses it. */
 export interface Language {
@@ -40,6 +40,8 @@ export interface Language {
   readonly tellsOfMissing: boolean;
   /** What begins a comment. */
   readonly comment: string;
+  /** Whether the user finds it in its second place as well, as in a package of Go. */
+  readonly isFoundAnywhere?: boolean;
 }
 
 export const TYPESCRIPT: Language = {
@@ -100,11 +102,23 @@ export const RUST: Language = {
   ...{ uses: [0, 2, 3], tellsOfMissing: false, comment: "//" },
 };
 
+export const GO: Language = {
+  base: { file: "own_base.go", text: "package own\n\ntype Hull struct{}\n", at: { line: 2, character: 5 } },
+  user: { file: "own_user.go", text: "package own\n\nvar depth int = own\n", at: { line: 2, character: 16 } },
+  files: ["own.go", "own_moved.go"],
+  project: () => ({ "go.mod": "module own\n\ngo 1.19\n" }),
+  written: (padding, fits, name) =>
+    `${"\n".repeat(padding)}package own\nvar own = ${fits ? "1" : '"x"'}\nfunc ${name}() Hull {\n\treturn Hull{}\n}\n`,
+  ...{ uses: [2, 3], tellsOfMissing: true, comment: "//", isFoundAnywhere: true },
+};
+
 interface Options {
   /** Whether some of the writes are checkouts of many files. */
   readonly checkouts?: boolean;
   /** How often a question may be put until it counts as not answered. */
   readonly maxCalls?: number;
+  /** What is asked; all if it is not given. A trial writes until one of these has another answer. */
+  readonly questions?: readonly Question[];
 }
 
 /** The written file at one moment. */
@@ -147,14 +161,17 @@ export class OwnWrites {
   readonly #language: Language;
   readonly #writes: readonly Write[];
   readonly #maxCalls: number;
+  readonly #questions: readonly Question[];
   #random: number;
   #state: State = { at: undefined, revision: 0, padding: 0, fits: true };
 
-  private constructor(folder: string, language: Language, seed: number, { checkouts, maxCalls }: Required<Options>) {
+  private constructor(folder: string, language: Language, seed: number, options: Required<Options>) {
+    const { checkouts, maxCalls, questions } = options;
     this.#folder = folder;
     this.#language = language;
     this.#writes = checkouts ? [...WRITES, CHECKOUT] : WRITES;
     this.#maxCalls = maxCalls;
+    this.#questions = questions;
     this.#random = seed;
   }
 
@@ -163,14 +180,14 @@ export class OwnWrites {
     folder: string,
     language: Language,
     seed: number,
-    { checkouts = false, maxCalls = MAX_CALLS }: Options = {},
+    { checkouts = false, maxCalls = MAX_CALLS, questions = QUESTIONS }: Options = {},
   ): OwnWrites {
     const files = Object.entries(language.project?.(folder) ?? {}).map(([file, text]) => ({ file, text }));
     for (const { file, text } of [...files, language.base, language.user]) {
       mkdirSync(dirname(join(folder, file)), { recursive: true });
       writeFileSync(join(folder, file), text);
     }
-    return new OwnWrites(folder, language, seed, { checkouts, maxCalls });
+    return new OwnWrites(folder, language, seed, { checkouts, maxCalls, questions });
   }
 
   /** Resolves once a question about the base is answered: then the language server has started. */
@@ -248,7 +265,8 @@ export class OwnWrites {
     const [now, old] = [this.#state, before];
     const isNews = (question: Question): boolean =>
       !isDeepStrictEqual(this.#expected(question, old), this.#expected(question, now));
-    return { write, written, question: this.#pick(QUESTIONS.filter(isNews)) };
+    const news = this.#questions.filter(isNews);
+    return news.length === 0 ? this.#write() : { write, written, question: this.#pick(news) };
   }
 
   #checkOut(): void {
@@ -282,15 +300,16 @@ export class OwnWrites {
 
   #expected(question: Question, { at, revision, padding, fits }: State): unknown {
     const here = at === undefined ? undefined : this.#uri(this.#language.files[at]);
+    const isFound = at === 0 || (at === 1 && this.#language.isFoundAnywhere === true);
     switch (question) {
       case "references":
         return here === undefined ? [] : this.#language.uses.map((line) => `${here} ${line + padding}`).sort();
       case "symbols":
         return here === undefined ? [] : [`ownMark${revision} ${here}`];
       case "definition":
-        return at === 0 ? [`${here} ${1 + padding}`] : [];
+        return isFound ? [`${here} ${1 + padding}`] : [];
       case "diagnostics":
-        return at === 0 ? !fits : this.#language.tellsOfMissing;
+        return isFound ? !fits : this.#language.tellsOfMissing;
     }
   }
 

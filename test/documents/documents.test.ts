@@ -37,7 +37,7 @@ const rustTests = new Set(
   ].map(([, name]) => name ?? ""),
 );
 /** A name with a value in it stands for what it is with any. */
-const typeScriptTests = [...readAll("test/**/*.test.ts").matchAll(/^\s*test\(\s*(?:"([^"]+)"|`([^`]+)`)/gm)].map(
+const typeScriptTests = [...readAll("test/**/*.ts").matchAll(/^\s*test\(\s*(?:"([^"]+)"|`([^`]+)`)/gm)].map(
   ([, plain, template = ""]) =>
     new RegExp(
       `^${(plain ?? template)

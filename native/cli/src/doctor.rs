@@ -3,8 +3,9 @@
 use std::fmt::Write as _;
 
 use gateway_lsp::headless::{Able, Examined, Headless};
+use gateway_lsp::table::Rule;
 
-/// Only clangd has no index, and only then.
+/// clangd has an index only with it.
 const NO_INDEX: &str = "; it finds nothing in other files without a compile_commands.json, which CMake writes with \
                         -DCMAKE_EXPORT_COMPILE_COMMANDS=ON and others with bear";
 
@@ -19,7 +20,8 @@ pub(crate) async fn examine(headless: &Headless) -> (String, bool) {
     for each in &examined {
         is_served &= matches!(each.outcome, Some(Ok(_)));
         // A text takes all that is written to it.
-        let _ = writeln!(report, "{} in {}: {}", each.row.title, each.root.display(), told(each));
+        let untried = if each.row.is_untried { " (untried: its answers may be a part)" } else { "" };
+        let _ = writeln!(report, "{}{untried} in {}: {}", each.row.title, each.root.display(), told(each));
     }
     (report, is_served)
 }
@@ -43,7 +45,7 @@ fn told(examined: &Examined) -> String {
             info.as_deref().unwrap_or("it tells no version"),
             program.display(),
             methods.join(", "),
-            if *has_index { "" } else { NO_INDEX }
+            if *has_index || row.rule != Rule::Clangd { "" } else { NO_INDEX }
         ),
         Some(Err(reason)) => format!("{} is no server that works: {reason}", program.display()),
         None => "it was not started".to_owned(),

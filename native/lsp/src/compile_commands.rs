@@ -12,13 +12,18 @@ use serde_json::value::RawValue;
 use crate::walk;
 
 /// What clangd reads.
-pub(crate) const COMMANDS: &str = "compile_commands.json";
+const COMMANDS: &str = "compile_commands.json";
 /// The flags of all files of a folder, one on each line.
-pub(crate) const FLAGS: &str = "compile_flags.txt";
+const FLAGS: &str = "compile_flags.txt";
 /// Where clangd looks for commands in each folder on the way up from a file.
 const PLACES: [&str; 2] = [COMMANDS, "build/compile_commands.json"];
 /// A larger file of commands is copied as it is, in bytes; where there are several, that is an error.
 const LARGEST_COMMANDS: u64 = 64 * 1_024 * 1_024;
+
+/// Whether how files are compiled depends on a file of this name.
+pub(crate) fn is_of_project(name: &str) -> bool {
+    name == COMMANDS || name == FLAGS
+}
 
 /// How the files of a folder are compiled.
 #[derive(Debug)]

@@ -35,6 +35,8 @@ const IN_USE: Duration = Duration::from_secs(60);
 /// What is asked of the servers of all environments of Python of a checkout: each finds what its own environment leads to.
 const USES: [&str; 2] = ["textDocument/references", "textDocument/implementation"];
 
+const WORKSPACE_SYMBOL: &str = "workspace/symbol";
+
 /// What clients are told where there is no editor.
 const WORDING: Wording = Wording {
     outside_roots: "The file lies outside the allowed roots; ask about a file inside them, or have the person start mcp-lsp-gateway with --root for its folder.",
@@ -77,6 +79,10 @@ struct Opened {
 struct Main {
     document: MainDocument,
     home: Home,
+    /// Whether its server can be started.
+    can_start: bool,
+    /// Whether its server is asked about the workspace.
+    is_of_workspace: bool,
 }
 
 /// A server, and a document that it has in this version.
@@ -133,7 +139,7 @@ impl Headless {
     /// Starts what there is for the languages of the folders, and says what came of it.
     pub async fn examine(&self) -> Vec<Examined> {
         let mains = self.mains().await;
-        join_all(mains.iter().map(|Main { document, home }| async move {
+        join_all(mains.iter().map(|Main { document, home, .. }| async move {
             let row = Arc::clone(self.row(home));
             let program = self.known.program(home.row);
             let wants_trust = !self.known.surroundings.allow(&row);
@@ -308,20 +314,18 @@ impl Headless {
         }
         let known = Arc::clone(&self.known);
         let found = spawn_blocking(move || {
-            let first = known.first_files().into_iter();
-            first
-                .map(|(home, path)| {
-                    let language = Language {
-                        id: known.rows[home.row].language_of(&path).unwrap_or(PLAIN).to_owned(),
-                        has_readiness_probe: known.can_start(home.row),
-                    };
-                    Main { document: MainDocument { uri: uri_of(&path), language }, home }
-                })
-                .collect()
+            let is_there = |home: &Home| known.rows[home.row].is_missed() || known.can_start(home.row);
+            let first = known.first_files().into_iter().filter(|(home, _)| is_there(home));
+            first.map(|(home, path)| main(&known, home, &path)).collect()
         });
         let mains: Arc<[Main]> = found.await.unwrap_or_default();
         *self.known_mains() = Some(Arc::clone(&mains));
         mains
+    }
+
+    /// Those of them that are asked about the workspace.
+    async fn of_workspace(&self) -> Vec<Main> {
+        self.mains().await.iter().filter(|main| main.is_of_workspace).cloned().collect()
     }
 
     fn known_mains(&self) -> MutexGuard<'_, Option<Arc<[Main]>>> {
@@ -330,23 +334,24 @@ impl Headless {
 
     /// Checks that a server answers for some language of the folders, where they have any.
     async fn check_any_language(&self) -> Result<(), EditorError> {
-        let mains = self.mains().await;
+        let mains = self.of_workspace().await;
         match mains.first() {
-            Some(main) if !mains.iter().any(|main| main.document.language.has_readiness_probe) => {
-                self.server(&main.home).await.map(drop)
-            }
+            Some(main) if !mains.iter().any(|main| main.can_start) => self.server(&main.home).await.map(drop),
             _ => Ok(()),
         }
     }
 
     async fn workspace_symbols(&self, ask: Ask, subject: &Subject) -> Result<Raw, EditorError> {
-        let mains = self.mains().await;
-        let served = mains.iter().filter(|main| main.document.language.has_readiness_probe);
+        let mains = self.of_workspace().await;
+        let served = mains.iter().filter(|main| main.can_start);
         let found = try_join_all(served.map(|main| async move {
             let opened = self.opened_last(&main.document.uri).await?;
             answer(&self.asked(&opened, &main.home).await?, ask, subject, false).await
         }))
         .await?;
+        if !found.is_empty() && found.iter().all(Option::is_none) {
+            return Err(EditorError::Unavailable(None));
+        }
         Ok(answers::joined(ask.shape, found.into_iter().flatten()))
     }
 
@@ -361,11 +366,20 @@ impl Headless {
 
     async fn document_diagnostics(&self, ask: Ask, uri: &str) -> Result<Raw, EditorError> {
         let asked = self.servers_of(uri, Some(ask)).await?;
-        let reported = try_join_all(
-            asked.iter().map(|Asked { server, document, version }| server.diagnostics(document, *version)),
-        );
-        let reported = reported.await?;
-        Ok(Raw::Diagnostics(answers::diagnostics(reported.iter().map(|reports| (uri, &**reports)))))
+        let reported =
+            join_all(asked.iter().map(|Asked { server, document, version }| server.diagnostics(document, *version)));
+        let mut all = Vec::new();
+        for reports in reported.await {
+            match reports {
+                Ok(reports) => all.push(reports),
+                Err(NoAnswer::NotOffered) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        if all.is_empty() {
+            return Err(EditorError::Unavailable(None));
+        }
+        Ok(Raw::Diagnostics(answers::diagnostics(all.iter().map(|reports| (uri, &**reports)))))
     }
 
     /// What each server has reported on the documents that are its own.
@@ -387,6 +401,18 @@ impl Headless {
         }
         answers::diagnostics(all.iter().map(|(uri, reports)| (uri.as_str(), &**reports)))
     }
+}
+
+/// Blocks on the disk.
+fn main(known: &Known, home: Home, path: &Path) -> Main {
+    let (row, can_start) = (&known.rows[home.row], known.can_start(home.row));
+    let language = Language {
+        id: row.language_of(path).unwrap_or(PLAIN).to_owned(),
+        // Nothing shows that what it finds is all where it does not look.
+        has_readiness_probe: can_start && !row.lacks(WORKSPACE_SYMBOL),
+    };
+    let is_of_workspace = known.is_of_workspace(home.row);
+    Main { document: MainDocument { uri: uri_of(path), language }, home, can_start, is_of_workspace }
 }
 
 /// What a server answers, if it answers this at all.
@@ -454,7 +480,7 @@ impl Editor for Headless {
     }
 
     async fn main_documents(&self) -> Result<Vec<MainDocument>, EditorError> {
-        let mut documents: Vec<_> = self.mains().await.iter().map(|main| main.document.clone()).collect();
+        let mut documents: Vec<_> = self.of_workspace().await.into_iter().map(|main| main.document).collect();
         documents.sort_by(|one, other| one.uri.cmp(&other.uri));
         documents.dedup_by(|one, other| one.uri == other.uri);
         Ok(documents)

@@ -89,6 +89,12 @@ impl Known {
         first
     }
 
+    /// Whether a server has something to say of a whole folder, or is missed there.
+    pub(crate) fn is_of_workspace(&self, row: usize) -> bool {
+        let known = &self.rows[row];
+        known.is_missed() || !known.documents_only && self.can_start(row)
+    }
+
     /// Whether a server can be started: its program is there, and it may be run. Blocks on the disk.
     pub(crate) fn can_start(&self, row: usize) -> bool {
         self.surroundings.allow(&self.rows[row]) && self.program(row).is_some()

@@ -20,4 +20,5 @@ mod slot;
 #[cfg(unix)]
 pub mod supervisor;
 pub mod table;
+mod tsserver;
 mod walk;

@@ -14,7 +14,7 @@ use gateway_core::position::Position;
 use gateway_core::uri::{PathStyle, file_uri, path_of_file_uri};
 use gateway_server::watch::{Change, Kind};
 use serde::{Deserialize, Serialize};
-use serde_json::value::RawValue;
+use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
 use tokio::sync::watch;
 use tokio::task::spawn_blocking;
@@ -28,6 +28,7 @@ use crate::process::{Process, Spawned, Spec, spawn};
 use crate::registrations::Registrations;
 use crate::signs::{Signs, State as Ready};
 use crate::table::{Row, Rule};
+use crate::tsserver;
 
 const CLIENT_CAPABILITIES: &str = include_str!("client_capabilities.json");
 
@@ -37,6 +38,8 @@ const START_DEADLINE: Duration = Duration::from_secs(60);
 const DEADLINE: Duration = Duration::from_secs(60);
 /// How long a server may take to show that it knows what was written.
 const WITNESS_DEADLINE: Duration = Duration::from_secs(10);
+/// How long after a server has published without a version it may do so again, better.
+const SETTLE: Duration = Duration::from_secs(1);
 /// How long a server may take to end after it was told to.
 const END_PATIENCE: Duration = Duration::from_secs(2);
 /// How often a request is sent again that the server has given up.
@@ -180,7 +183,10 @@ struct Pulled {
 
 #[derive(Debug, Clone)]
 struct Published {
-    version: Option<i32>,
+    /// The version of the document that it belongs to, or that the server had when it published, where it says none.
+    known_for: i32,
+    /// When it can be taken to be all, where the server says no version.
+    settles: Option<Instant>,
     reports: Arc<[Report]>,
 }
 
@@ -326,7 +332,7 @@ impl Server {
     /// Whether the server is ready now, for an answer about a document that it has.
     pub(crate) fn is_ready(&self) -> bool {
         let state = self.client.state();
-        state.signs.state(Instant::now()) == Ready::Ready && (self.row.rule != Rule::Pyright || state.is_confirmed())
+        state.signs.state(Instant::now()) == Ready::Ready && (!self.row.counts_files() || state.is_confirmed())
     }
 
     /// Waits until the server is ready, and returns how often that had ended before. It fails if the server says that it
@@ -344,7 +350,7 @@ impl Server {
                 (known, state.signs.endings, state.is_confirmed(), state.signs.searches)
             };
             match state {
-                Ready::Ready if self.row.rule == Rule::Pyright && !is_confirmed => {
+                Ready::Ready if self.row.counts_files() && !is_confirmed => {
                     // It has begun to read them when it says how many there are.
                     let nothing = json!({ "query": "" });
                     drop(self.connection.request("workspace/symbol", Some(nothing), DEADLINE).await?);
@@ -363,10 +369,12 @@ impl Server {
         state.uses += 1;
         let (uses, told) = (state.uses, state.told);
         let Document { uri, language, text } = document;
+        // What is published for a version may be of the time before other files were written; and clangd looks at what a
+        // file includes only when it is given the file.
+        let is_published = self.pulls(&state).is_none() && self.row.rule != Rule::TsServer;
         let version = if let Some(open) = state.open.get_mut(uri) {
             open.used = uses;
-            // clangd looks at what a file includes only when it is given the file.
-            let is_stale = self.row.rule == Rule::Clangd && open.told < told;
+            let is_stale = is_published && open.told < told;
             if *open.text == **text && !is_stale {
                 return Ok(open.version);
             }
@@ -392,7 +400,7 @@ impl Server {
             1
         };
         // clangd forgets what it knows of a file that has changed since it was indexed.
-        if state.open.len() > MAX_OPEN && self.row.rule != Rule::Clangd {
+        if state.open.len() > MAX_OPEN && !matches!(self.row.rule, Rule::Clangd | Rule::Basedpyright) {
             let oldest = state.open.iter().min_by_key(|(_, open)| open.used).map(|(uri, _)| uri.clone());
             if let Some(oldest) = oldest {
                 self.close(&mut state, &oldest)?;
@@ -435,27 +443,67 @@ impl Server {
 
     /// What the server reports on an open document, which it has in this version.
     pub(crate) async fn diagnostics(&self, document: &Document, version: i32) -> Result<Arc<[Report]>, NoAnswer> {
-        let uri = own_spelling(&document.uri);
-        // It may say only after the start that it is to be asked.
-        let pull = self.shown(|state| match self.pulls(state) {
-            Some(pull) => Some(Err(pull)),
-            None => state.published_for(&uri, version).map(Ok),
-        });
-        let Pull { identifier } = match pull.await? {
-            Ok(published) => return Ok(published),
-            Err(pull) => pull,
+        if self.row.lacks("textDocument/diagnostic") {
+            return Err(NoAnswer::NotOffered);
+        }
+        if self.row.rule == Rule::Unknown {
+            self.ready().await?;
+        }
+        let reports = match self.row.rule {
+            Rule::TsServer => self.reported_by_tsserver(document).await?,
+            _ => match self.published_or_pull(&own_spelling(&document.uri), version).await? {
+                Ok(published) => return Ok(published),
+                Err(pull) => self.pulled(document, pull).await?,
+            },
         };
+        let reports: Arc<[Report]> = Report::read_all(&reports).map_err(|_| NoAnswer::Failed)?.into();
+        let published = Published { known_for: version, settles: None, reports: Arc::clone(&reports) };
+        self.client.state().published.insert(own_spelling(&document.uri), published);
+        Ok(reports)
+    }
+
+    /// Waits until the server has published for this version of a document, or is to be asked: it may say that only after
+    /// the start.
+    async fn published_or_pull(&self, uri: &str, version: i32) -> Result<Result<Arc<[Report]>, Pull>, NoAnswer> {
+        let mut news = self.client.news.subscribe();
+        loop {
+            news.mark_unchanged();
+            let settles = {
+                let state = self.client.state();
+                if let Some(pull) = self.pulls(&state) {
+                    return Ok(Err(pull));
+                }
+                match state.published.get(uri).filter(|published| published.known_for >= version) {
+                    Some(Published { settles: Some(at), .. }) if *at > Instant::now() => Some(*at),
+                    Some(published) => return Ok(Ok(Arc::clone(&published.reports))),
+                    None => None,
+                }
+            };
+            match settles {
+                Some(at) => timeout_at(at, self.more(&mut news)).await.unwrap_or(Ok(()))?,
+                None => self.more(&mut news).await?,
+            }
+        }
+    }
+
+    async fn pulled(&self, document: &Document, Pull { identifier }: Pull) -> Result<Box<RawValue>, NoAnswer> {
         let mut params = json!({ "textDocument": { "uri": document.uri } });
         if let Some(identifier) = identifier {
             params["identifier"] = identifier.into();
         }
         let answer = self.request("textDocument/diagnostic", params).await?;
-        let items = serde_json::from_str(answer.get()).map(|Pulled { items }| items);
-        let reports = items.ok().and_then(|items| Report::read_all(&items).ok()).ok_or(NoAnswer::Failed)?;
-        let reports: Arc<[Report]> = reports.into();
-        let published = Published { version: Some(version), reports: Arc::clone(&reports) };
-        self.client.state().published.insert(uri, published);
-        Ok(reports)
+        serde_json::from_str(answer.get()).map(|Pulled { items }| items).map_err(|_| NoAnswer::Failed)
+    }
+
+    async fn reported_by_tsserver(&self, document: &Document) -> Result<Box<RawValue>, NoAnswer> {
+        let file = path_of_file_uri(&document.uri, PathStyle::NATIVE).ok_or(NoAnswer::Failed)?;
+        let mut found = Vec::new();
+        for report in tsserver::REPORTS {
+            let params = json!({ "command": tsserver::COMMAND, "arguments": [report, { "file": file }] });
+            let answer = self.request("workspace/executeCommand", params).await?;
+            found.extend(tsserver::diagnostics(&answer).ok_or(NoAnswer::Failed)?);
+        }
+        to_raw_value(&found).map_err(|_| NoAnswer::Failed)
     }
 
     /// Everything that the server has reported so far, by document.
@@ -493,17 +541,24 @@ impl Server {
             return Ok(Told::StartAgain);
         }
         let is_gone = |change: &&Change| change.kind == Kind::Deleted;
-        if self.row.rule == Rule::Clangd {
-            // It takes no notice of files: what it has indexed it looks at when it starts.
-            let is_too_much = of_language.iter().any(is_gone) || of_language.len() > MAX_WRITTEN;
-            let is_recompiled = changes.iter().any(|change| is_compile_database(&change.path));
-            if is_too_much || is_recompiled {
+        // These take no notice of files, or of some: what is on disk they look at when they start, or at a time of their own.
+        let (is_of_project, most): (fn(&str) -> bool, _) = match self.row.rule {
+            Rule::Clangd => (compile_commands::is_of_project, MAX_WRITTEN),
+            Rule::TsServer => (tsserver::is_of_project, MAX_WRITTEN),
+            _ => (|_| false, usize::MAX),
+        };
+        let forgets = matches!(self.row.rule, Rule::Clangd | Rule::TsServer | Rule::Basedpyright);
+        if forgets {
+            let is_too_much = of_language.iter().any(is_gone) || of_language.len() > most;
+            let name = |change: &Change| change.path.file_name().and_then(OsStr::to_str).map(is_of_project);
+            if is_too_much || changes.iter().any(|change| name(change) == Some(true)) {
                 return Ok(Told::StartAgain);
             }
         }
         let searches = {
             let mut state = self.client.state();
             state.told += 1;
+            state.signs.stir(Instant::now());
             for change in changes.iter().filter(is_gone) {
                 self.close(&mut state, &uri_of(&change.path))?;
             }
@@ -528,13 +583,13 @@ impl Server {
         let versions = self.give_texts(&of_language).await?;
         let mut is_shown = true;
         match self.row.rule {
-            Rule::InOrder | Rule::Unknown => {}
+            Rule::InOrder | Rule::TsServer | Rule::Unknown => {}
             Rule::Clangd => {
                 for (uri, version) in versions {
                     is_shown = is_shown && self.has_read(&uri, version).await?;
                 }
             }
-            Rule::Pyright => {
+            Rule::Pyright | Rule::Basedpyright => {
                 // It looks for its source files again, a moment after it has heard that one has come or gone.
                 let comes_or_goes = |change: &&Change| change.kind != Kind::Changed && self.is_searched(&change.path);
                 if of_language.iter().any(comes_or_goes) {
@@ -578,7 +633,7 @@ impl Server {
             Rule::InOrder => 0,
             // It reads others from the disk some time after it was told of them.
             Rule::RustAnalyzer => usize::MAX,
-            Rule::Clangd | Rule::Pyright | Rule::Unknown => MAX_WRITTEN,
+            Rule::Clangd | Rule::TsServer | Rule::Pyright | Rule::Basedpyright | Rule::Unknown => MAX_WRITTEN,
         });
         given.append(&mut others);
         let texts = read_texts(given.iter().map(|(_, path)| path.clone()).collect()).await;
@@ -643,6 +698,9 @@ impl Server {
 
     /// Whether the server answers this request, as it said at the start or since.
     pub(crate) fn offers(&self, method: &str) -> bool {
+        if self.row.lacks(method) {
+            return false;
+        }
         let Some((_, provider)) = PROVIDERS.iter().find(|(known, _)| *known == method) else { return false };
         let is_static = !matches!(self.offers[*provider], Value::Null | Value::Bool(false));
         is_static || self.client.state().registrations.options(method).is_some()
@@ -663,7 +721,7 @@ impl State {
     /// What was published for this version of a document, or a later one, by the URI as we write it.
     fn published_for(&self, uri: &str, version: i32) -> Option<Arc<[Report]>> {
         let published = self.published.get(uri)?;
-        published.version.is_some_and(|known| known >= version).then(|| Arc::clone(&published.reports))
+        (published.settles.is_none() && published.known_for >= version).then(|| Arc::clone(&published.reports))
     }
 
     fn is_confirmed(&self) -> bool {
@@ -697,7 +755,12 @@ impl Peer for Client {
             if let Ok(Publication { uri, version, diagnostics }) = serde_json::from_str(params.get())
                 && let Ok(reports) = Report::read_all(&diagnostics)
             {
-                state.published.insert(own_spelling(&uri), Published { version, reports: reports.into() });
+                let uri = own_spelling(&uri);
+                // Where nothing is known of a server, it may report on what it knew before.
+                let is_sure = version.is_some() && state.signs.rule != Rule::Unknown;
+                let known_for = version.or(state.open.get(&uri).map(|open| open.version)).unwrap_or_default();
+                let settles = (!is_sure).then(|| Instant::now() + SETTLE);
+                state.published.insert(uri, Published { known_for, settles, reports: reports.into() });
             }
         }
         drop(state);
@@ -706,6 +769,7 @@ impl Peer for Client {
 
     fn asked(&self, method: &str, params: &RawValue) -> Option<Result<Value, Refusal>> {
         let params: Value = serde_json::from_str(params.get()).unwrap_or_default();
+        self.state().signs.stir(Instant::now());
         Some(Ok(match method {
             "workspace/configuration" => {
                 let items = params["items"].as_array().map(Vec::as_slice).unwrap_or_default();
@@ -751,10 +815,6 @@ fn params(method: &str, subject: &Subject) -> Value {
         params["context"] = json!({ "includeDeclaration": true });
     }
     params
-}
-
-fn is_compile_database(path: &Path) -> bool {
-    path.file_name().is_some_and(|name| name == compile_commands::COMMANDS || name == compile_commands::FLAGS)
 }
 
 /// The text of a file, if it is one and not too large. Blocks on the disk.

@@ -51,6 +51,7 @@ impl Surroundings {
         fs::create_dir_all(&cache)?;
         let mut args: Vec<OsString> = row.args.iter().map(OsString::from).collect();
         let (mut options, mut settings, mut has_index) = (row.options.clone(), row.settings.clone(), row.has_index);
+        fill(&mut options, &cache.to_string_lossy());
         let mut env = self.env();
         if let Some(environment) = self.python(folder).filter(|_| row.python) {
             let python = environment.join("bin").join("python");
@@ -61,7 +62,6 @@ impl Surroundings {
             env.push((VIRTUAL_ENV.into(), Some(environment.into())));
         }
         match row.rule {
-            Rule::InOrder | Rule::Pyright | Rule::Unknown => {}
             Rule::Clangd => {
                 let mut argument = OsString::from("--compile-commands-dir=");
                 argument.push(&cache);
@@ -71,17 +71,11 @@ impl Surroundings {
                 has_index = has_commands;
             }
             Rule::RustAnalyzer => {
-                let target = cache.join("target");
-                merge(
-                    &mut options,
-                    json!({
-                        "cargo": { "targetDir": target },
-                        "linkedProjects": cargo_workspaces(folder),
-                    }),
-                );
+                merge(&mut options, json!({ "linkedProjects": cargo_workspaces(folder) }));
                 settings = json!({ "rust-analyzer": options });
-                env.push(("CARGO_TARGET_DIR".into(), Some(target.into())));
+                env.push(("CARGO_TARGET_DIR".into(), Some(cache.join("target").into())));
             }
+            _ => {}
         }
         let spec = Spec { program, args, env, cwd: cache, supervisor: self.supervisor.clone() };
         Ok(Start { spec, root: folder.to_owned(), options, settings, has_index })
@@ -123,6 +117,16 @@ fn cargo_workspaces(folder: &Path) -> Vec<PathBuf> {
         }
     }
     found
+}
+
+/// Puts the path of a folder of ours where it is named.
+fn fill(value: &mut Value, cache: &str) {
+    match value {
+        Value::String(text) => *text = text.replace("${cache}", cache),
+        Value::Array(items) => items.iter_mut().for_each(|item| fill(item, cache)),
+        Value::Object(members) => members.values_mut().for_each(|member| fill(member, cache)),
+        _ => {}
+    }
 }
 
 /// Puts the members of one object into another, deeply.

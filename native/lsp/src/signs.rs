@@ -13,11 +13,13 @@ use crate::table::Rule;
 const INDEX: &str = "backgroundIndexProgress";
 /// How long after it has read its first file clangd may take before it begins an index.
 const INDEX_MAY_BEGIN: Duration = Duration::from_secs(1);
+/// How long a server of which nothing is known has to be quiet.
+const QUIET: Duration = Duration::from_secs(1);
 
 /// What was shown so far.
 #[derive(Debug)]
 pub(crate) struct Signs {
-    rule: Rule,
+    pub(crate) rule: Rule,
     index: Index,
     /// How often ready has turned into not ready.
     pub(crate) endings: u64,
@@ -28,6 +30,8 @@ pub(crate) struct Signs {
     pub(crate) fault: Option<String>,
     /// When the first diagnostics were published.
     read_first: Option<Instant>,
+    /// When the server was told or has told something last.
+    stirred: Instant,
 }
 
 /// What is known of clangd's index.
@@ -63,14 +67,19 @@ impl Signs {
             quiescent: false,
             fault: None,
             read_first: None,
+            stirred: Instant::now(),
         }
     }
 
     /// Whether the server is ready now.
     pub(crate) fn state(&self, now: Instant) -> State {
         let is_shown = match (self.rule, self.index) {
-            (Rule::InOrder | Rule::Unknown, _) => true,
-            (Rule::Pyright, _) => self.searches > 0,
+            (Rule::InOrder | Rule::TsServer, _) => true,
+            (Rule::Unknown, _) => {
+                let quiet = self.stirred + QUIET;
+                return if quiet <= now { State::Ready } else { State::ReadyAt(quiet) };
+            }
+            (Rule::Pyright | Rule::Basedpyright, _) => self.searches > 0,
             (Rule::RustAnalyzer, _) => self.quiescent,
             (Rule::Clangd, Index::UnderWay) => false,
             (Rule::Clangd, Index::Built | Index::Unexpected) => self.read_first.is_some(),
@@ -89,6 +98,7 @@ impl Signs {
     /// Takes note of a notification.
     pub(crate) fn note(&mut self, method: &str, params: &RawValue, now: Instant) {
         let before = self.state(now);
+        self.stirred = now;
         match method {
             "$/progress" => self.progress(params),
             "experimental/serverStatus" => self.status(params),
@@ -101,6 +111,11 @@ impl Signs {
         if before == State::Ready && self.state(now) != State::Ready {
             self.endings += 1;
         }
+    }
+
+    /// Takes note of that the server was told of what was written, or has asked for something.
+    pub(crate) fn stir(&mut self, now: Instant) {
+        self.stirred = now;
     }
 
     fn progress(&mut self, params: &RawValue) {
@@ -144,5 +159,22 @@ impl Signs {
         if has_searched {
             self.searches += 1;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_of_which_nothing_is_known_is_ready_once_it_is_quiet() {
+        let mut signs = Signs::new(Rule::Unknown, false);
+        let (begun, second) = (Instant::now(), Duration::from_secs(1));
+        signs.stir(begun);
+        assert_eq!(signs.state(begun + second / 2), State::ReadyAt(begun + second));
+        assert_eq!(signs.state(begun + second), State::Ready);
+        let params = RawValue::from_string("{}".to_owned()).unwrap();
+        signs.note("$/progress", &params, begun + second);
+        assert_eq!((signs.state(begun + second), signs.endings), (State::ReadyAt(begun + 2 * second), 1));
     }
 }

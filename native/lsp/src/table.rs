@@ -9,7 +9,8 @@ use serde::Deserialize;
 use serde_json::Value;
 use toml::Spanned;
 
-const TABLE: &str = include_str!("servers.toml");
+const TRIED: &str = include_str!("servers.toml");
+const UNTRIED: &str = include_str!("untried.toml");
 
 /// One language server.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -36,16 +37,25 @@ pub struct Row {
     /// Whether it answers beside another server of the same language, and not in place of one.
     #[serde(default)]
     pub beside: bool,
+    /// Whether it knows single documents only: a folder can do without it.
+    #[serde(default)]
+    pub documents_only: bool,
+    /// Whether nobody has tried it, and its row is by its documents.
+    #[serde(skip)]
+    pub is_untried: bool,
     /// Whether it takes the libraries of Python from the environment that a folder has of its own.
     #[serde(default)]
     pub python: bool,
     /// Whether it knows all files of the folder once it is ready, and not only those that it was given.
     #[serde(default = "yes")]
     pub has_index: bool,
+    /// Methods that it is not asked, since it does not answer them, or with a part.
+    #[serde(default)]
+    pub lacks: Vec<String>,
     /// How it behaves.
     #[serde(default)]
     pub rule: Rule,
-    /// What it is given at the start.
+    /// What it is given at the start. In a text, `${cache}` stands for a folder of ours.
     #[serde(default)]
     pub options: Value,
     /// What it is answered when it asks for its settings.
@@ -67,11 +77,16 @@ pub enum Rule {
     InOrder,
     /// It logs how many source files it has found, each time that it has looked for them.
     Pyright,
+    /// As Pyright, but it does not bear that a document is closed, and does not show that it knows of a file that is gone.
+    Basedpyright,
     /// It tells of its index as work in progress, and publishes diagnostics with the version that they belong to. It takes no
     /// notice of files that it was not opened.
     Clangd,
     /// It tells whether it is quiescent, and shows on request which text it has of a file.
     RustAnalyzer,
+    /// It lets requests wait until it can answer them, takes notice of files at a time of its own, and hands on requests to
+    /// `tsserver`.
+    TsServer,
     /// Nothing is known of it: whatever it answers may be a part.
     #[default]
     Unknown,
@@ -89,8 +104,11 @@ impl Default for Row {
             args: Vec::new(),
             safe: false,
             beside: false,
+            documents_only: false,
+            is_untried: false,
             python: false,
             has_index: true,
+            lacks: Vec::new(),
             rule: Rule::default(),
             options: Value::Null,
             settings: Value::Null,
@@ -104,6 +122,21 @@ impl Row {
     pub fn language_of(&self, path: &Path) -> Option<&str> {
         let ending = path.extension()?.to_str()?;
         self.languages.get(ending).map(String::as_str)
+    }
+
+    /// Whether it is never asked this.
+    pub(crate) fn lacks(&self, method: &str) -> bool {
+        self.lacks.iter().any(|lacking| lacking == method)
+    }
+
+    /// Whether its language is not served in a folder where it is missing, whoever asks.
+    pub(crate) fn is_missed(&self) -> bool {
+        !self.documents_only && !self.is_untried
+    }
+
+    /// Whether it logs how many source files it has found.
+    pub(crate) fn counts_files(&self) -> bool {
+        matches!(self.rule, Rule::Pyright | Rule::Basedpyright)
     }
 }
 
@@ -204,10 +237,6 @@ impl BadFile {
 /// ```
 pub fn rows(users: &str) -> Result<(Vec<Row>, Choice), BadFile> {
     #[derive(Deserialize)]
-    struct Table {
-        server: Vec<Row>,
-    }
-    #[derive(Deserialize)]
     #[serde(deny_unknown_fields)]
     struct Users {
         #[serde(default)]
@@ -217,7 +246,9 @@ pub fn rows(users: &str) -> Result<(Vec<Row>, Choice), BadFile> {
         #[serde(default)]
         server: BTreeMap<Spanned<String>, Entry>,
     }
-    let Table { server: mut rows } = toml::from_str(TABLE).map_err(|error| BadFile::of(TABLE, &error))?;
+    let mut rows = table(TRIED)?;
+    let untried = table(UNTRIED)?;
+    rows.extend(untried.into_iter().map(|row| Row { is_untried: true, has_index: false, ..row }));
     let Users { prefer, off, server } = toml::from_str(users).map_err(|error| BadFile::of(users, &error))?;
     for (name, entry) in server {
         let bad = |span: Range<usize>, reason| BadFile::at(users, span, reason);
@@ -235,6 +266,14 @@ pub fn rows(users: &str) -> Result<(Vec<Row>, Choice), BadFile> {
     let choice = Choice { prefer, off };
     choice.check(users, &rows)?;
     Ok((rows, choice))
+}
+
+fn table(text: &str) -> Result<Vec<Row>, BadFile> {
+    #[derive(Deserialize)]
+    struct Table {
+        server: Vec<Row>,
+    }
+    toml::from_str(text).map(|Table { server }| server).map_err(|error| BadFile::of(text, &error))
 }
 
 impl Entry {
@@ -278,7 +317,7 @@ fn unknown_server(name: &str, rows: &[Row]) -> String {
 mod tests {
     use super::*;
 
-    fn table() -> Vec<Row> {
+    fn known() -> Vec<Row> {
         rows("").unwrap().0
     }
 
@@ -288,7 +327,7 @@ mod tests {
 
     #[test]
     fn the_table_can_be_read_and_no_two_rows_have_one_name() {
-        let mut names: Vec<_> = table().into_iter().map(|row| row.name).collect();
+        let mut names: Vec<_> = known().into_iter().map(|row| row.name).collect();
         names.sort_unstable();
         let mut distinct = names.clone();
         distinct.dedup();
@@ -298,7 +337,7 @@ mod tests {
 
     #[test]
     fn each_file_has_the_id_of_its_own_language() {
-        let rows = table();
+        let rows = known();
         let language = |file: &str| rows.iter().find_map(|row| row.language_of(Path::new(file)));
         assert_eq!(language("/p/a.tsx"), Some("typescriptreact"));
         assert_eq!(language("/p/a.d.ts"), Some("typescript"));
@@ -340,7 +379,7 @@ mod tests {
 
     #[test]
     fn the_file_of_a_project_chooses_among_what_is_known_and_names_no_program() {
-        let rows = table();
+        let rows = known();
         let choice = Choice::of_project("prefer = [\"rust-analyzer\"]\noff = [\"clangd\"]", &rows).unwrap();
         let order = names(&choice, &rows);
         assert_eq!(order[0], "rust-analyzer");

@@ -504,15 +504,67 @@ async fn a_server_that_does_not_show_that_it_knows_what_was_written_is_started_a
 }
 
 #[tokio::test]
-async fn clangd_is_given_what_was_written_and_started_again_where_a_file_is_gone() {
+async fn servers_that_take_no_notice_are_given_what_was_written_and_started_again_where_a_file_is_gone() {
+    for rule in [Rule::Clangd, Rule::TsServer] {
+        let script = json!({ "diagnostics": { "push": true, "version": true } });
+        let bench = Bench::with(With { rule, ..With::default() }, &script);
+        assert_eq!(bench.references().await.unwrap().len(), 3);
+        bench.write("c.txt", "word");
+        assert_eq!(bench.references().await.unwrap(), ["a.txt:0", "a.txt:1", "b.txt:0", "c.txt:0"]);
+        fs::remove_file(bench.root.join("b.txt")).unwrap();
+        assert_eq!(bench.references().await.unwrap(), ["a.txt:0", "a.txt:1", "c.txt:0"]);
+        assert_eq!(bench.starts(), 2);
+    }
+}
+
+#[tokio::test]
+async fn what_was_published_before_another_file_was_written_does_not_count() {
     let script = json!({ "diagnostics": { "push": true, "version": true } });
-    let bench = Bench::with(With { rule: Rule::Clangd, ..With::default() }, &script);
-    assert_eq!(bench.references().await.unwrap().len(), 3);
-    bench.write("c.txt", "word");
-    assert_eq!(bench.references().await.unwrap(), ["a.txt:0", "a.txt:1", "b.txt:0", "c.txt:0"]);
-    fs::remove_file(bench.root.join("b.txt")).unwrap();
-    assert_eq!(bench.references().await.unwrap(), ["a.txt:0", "a.txt:1", "c.txt:0"]);
-    assert_eq!(bench.starts(), 2);
+    let bench = Bench::with(With::default(), &script);
+    assert_eq!(bench.diagnostics().await.len(), 1);
+    bench.write("b.txt", "other\n");
+    assert_eq!(bench.diagnostics().await.len(), 1);
+    let changed = bench.received("textDocument/didChange");
+    let versions: Vec<_> = changed.iter().map(|params| &params["textDocument"]).collect();
+    assert_eq!(versions, [&json!({ "uri": bench.uri("a.txt"), "version": 2 })], "it is to report again");
+}
+
+#[tokio::test]
+async fn diagnostics_of_tsserver_are_asked_for_in_its_own_way() {
+    let body = |text: &str| {
+        json!({ "answer": { "body": [{
+        "start": { "line": 1, "offset": 6 }, "end": { "line": 1, "offset": 11 }, "text": text, "code": 1, "category": "error",
+    }] } })
+    };
+    let rules = json!([
+        { "on": "workspace/executeCommand", "nth": 1, "do": [body("syntax")] },
+        { "on": "workspace/executeCommand", "nth": 2, "do": [body("meaning")] },
+        { "on": "workspace/executeCommand", "nth": 3, "do": [{ "answer": { "body": [] } }] },
+    ]);
+    let bench = Bench::with(With { rule: Rule::TsServer, ..With::default() }, &json!({ "rules": rules }));
+    assert_eq!(bench.diagnostics().await.len(), 2);
+    let asked = bench.received("workspace/executeCommand");
+    assert_eq!(asked[1]["arguments"][1]["file"], json!(bench.root.join("a.txt")));
+}
+
+#[tokio::test]
+async fn a_server_is_not_asked_what_it_lacks() {
+    let lacking = |lacks: &str| Row {
+        lacks: vec![lacks.to_owned()],
+        ..another("Lacking", SERVER, &json!({ "diagnostics": { "pull": "static" } }))
+    };
+    let with = |lacks| With { program: "/nowhere/server".into(), more: vec![lacking(lacks)], ..With::default() };
+    let bench = Bench::with(with("workspace/symbol"), &json!({}));
+    let query = json!({ "query": "word" });
+    let error = bench.call("vscode.lsp.workspaceSymbols", query.clone()).await.unwrap_err();
+    assert_eq!(error.code(), ErrorCode::ProviderUnavailable);
+    // What another language has is not all.
+    bench.write("c.md", "let word\n");
+    let page = bench.call("vscode.lsp.workspaceSymbols", query).await.unwrap();
+    assert!(page["summary"].as_str().unwrap().ends_with("so there may be more."), "{page}");
+    let bench = Bench::with(with("textDocument/diagnostic"), &json!({}));
+    let error = bench.call("vscode.lsp.diagnostics.document", json!({ "uri": bench.uri("a.txt") })).await.unwrap_err();
+    assert_eq!(error.code(), ErrorCode::ProviderUnavailable);
 }
 
 /// What a file includes is read again in the background.
