@@ -1,6 +1,6 @@
 // `npm run bench:headless`: what `mcp-lsp-gateway` costs beside a language server alone. Each of four servers is started
 // on a fresh copy of a real project, by itself and by the program in turn, and is asked for references until the answer is
-// whole, then for definitions. `-- --rounds N` takes N turns, `-- --project TEXT` those projects only whose name has the
+// whole, then for definitions. After that, all projects lie in one folder, and the program is asked about each there. `-- --rounds N` takes N turns, `-- --project TEXT` those projects only whose name has the
 // text, and `-- --program FILE` a program that is built already.
 
 import { mkdirSync, readFileSync } from "node:fs";
@@ -12,11 +12,12 @@ import { type DefinitionPayload, type Location, type Page, ToolFailure } from ".
 import { RpcError } from "../harness/clients/json-rpc-process.ts";
 import { StdioClient } from "../harness/clients/stdio-client.ts";
 import { removeFolder, temporaryFolder } from "../harness/editor/gateway-window.ts";
-import { type AskedProject, ON_FLASK, ON_RXJS, ON_SEMVER } from "../harness/languages/asked-projects.ts";
+import { type AskedProject, ON_FLASK, ON_GO, ON_RXJS, ON_SEMVER } from "../harness/languages/asked-projects.ts";
 import { UNCONFIRMED } from "../harness/languages/language-project.ts";
 import { LanguageServer } from "../harness/languages/language-server.ts";
 import {
   clangd,
+  gopls,
   type InstalledServer,
   linkPrograms,
   pyright,
@@ -84,6 +85,13 @@ const PROJECTS: readonly HeadlessProject[] = [
     whole: 46,
     ready: (server, uri) => server.quiescentFrom(uri),
   },
+  {
+    name: "gopls on two files",
+    server: gopls,
+    ...ON_GO,
+    whole: 3,
+    ready: async () => {},
+  },
 ];
 
 const HEAD =
@@ -136,19 +144,59 @@ await command(async () => {
     lines.push(rowOf(project, alone, byProgram));
     parts += byProgram.reduce((sum, start) => sum + (start.parts ?? 0), 0);
   }
+  lines.push("", ...(await polyglot(projects, rounds, program)));
   process.stdout.write(`${lines.join("\n")}\n\nParts that did not say so: ${parts}.\n`);
   return parts === 0 ? 0 : 1;
 });
 
 /** Does the work in a copy of the project that no server has seen. */
 async function inCopy(project: HeadlessProject, work: (place: Place) => Promise<Start>): Promise<Start> {
+  return inCopies([project], ([place]) => work(place as Place));
+}
+
+/** Does the work in a folder with a copy of each project, in a folder of its own where there are several. */
+async function inCopies(
+  projects: readonly HeadlessProject[],
+  work: (places: readonly Place[]) => Promise<Start>,
+): Promise<Start> {
   const folder = temporaryFolder("headless");
   try {
-    await project.copyTo(folder);
-    return await work({ folder, ...placeIn(folder, project.file, project.word, project.after) });
+    const places: Place[] = [];
+    for (const [index, project] of projects.entries()) {
+      const own = projects.length === 1 ? folder : join(folder, `project${index}`);
+      mkdirSync(own, { recursive: true });
+      await project.copyTo(own);
+      places.push({ folder, ...placeIn(own, project.file, project.word, project.after) });
+    }
+    return await work(places);
   } finally {
     removeFolder(folder);
   }
+}
+
+/** How long the first whole answer of the program takes for each project by itself, and with all others beside it. */
+async function polyglot(
+  projects: readonly HeadlessProject[],
+  rounds: number,
+  program: string,
+): Promise<readonly string[]> {
+  const lines = ["| project | by itself: whole | among all: whole | times |", "| --- | --- | --- | --- |"];
+  for (const [index, project] of projects.entries()) {
+    const [byItself, among]: [number[], number[]] = [[], []];
+    for (let round = 1; round <= rounds; round += 1) {
+      await step(`${project.name} by itself and among all, round ${round} of ${rounds}`, async () => {
+        const alone = await inCopy(project, (place) => startByProgram(project, place, program, projects));
+        const beside = await inCopies(projects, (places) =>
+          startByProgram(project, places[index] as Place, program, projects),
+        );
+        byItself.push(alone.whole);
+        among.push(beside.whole);
+      });
+    }
+    const [one, all] = [median(byItself), median(among)];
+    lines.push(`| ${[project.name, seconds(one), seconds(all), (all / one).toFixed(2)].join(" | ")} |`);
+  }
+  return lines;
 }
 
 async function startAlone(project: HeadlessProject, place: Place): Promise<Start> {
@@ -175,11 +223,16 @@ function isAgain(error: unknown): undefined {
   throw error;
 }
 
-async function startByProgram(project: HeadlessProject, place: Place, program: string): Promise<Start> {
+async function startByProgram(
+  project: HeadlessProject,
+  place: Place,
+  program: string,
+  projects: readonly HeadlessProject[] = [project],
+): Promise<Start> {
   const own = temporaryFolder("own");
   const programs = join(own, "programs");
   mkdirSync(programs);
-  linkPrograms(programs, [await project.server()]);
+  linkPrograms(programs, await Promise.all(projects.map(({ server }) => server())));
   const env = ownEnvironment(own, programs);
   const begun = performance.now();
   const client = await StdioClient.start({ program, args: ["--root", place.folder, "--trust"], env });

@@ -1,6 +1,6 @@
 // Real projects, and what is asked about each.
 
-import { cpSync } from "node:fs";
+import { cpSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { copyPythonPackage } from "./python-package.ts";
 import { crate, SEMVER, writeFleet } from "./readiness.ts";
@@ -32,4 +32,19 @@ export const ON_FLEET: AskedProject = {
 export const ON_SEMVER: AskedProject = {
   copyTo: async (folder) => cpSync(await crate("semver", SEMVER), folder, { recursive: true }),
   ...{ file: "src/lib.rs", word: "Version", after: "pub struct Version {" },
+};
+
+const GO_TEXTS = {
+  "go.mod": "module own\n\ngo 1.19\n",
+  "base.go": "package own\n\ntype Boat struct{}\n",
+  "a.go": "package own\n\nfunc a() Boat {\n\treturn Boat{}\n}\n",
+};
+
+export const ON_GO: AskedProject = {
+  copyTo: (folder) => {
+    for (const [name, text] of Object.entries(GO_TEXTS)) {
+      writeFileSync(join(folder, name), text);
+    }
+  },
+  ...{ file: "base.go", word: "Boat", after: "type " },
 };

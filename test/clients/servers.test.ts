@@ -6,7 +6,7 @@ import { delimiter, join } from "node:path";
 import { test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { removeFolder, temporaryFolder } from "../../harness/editor/gateway-window.ts";
-import { type AskedProject, ON_FLASK, ON_RXJS } from "../../harness/languages/asked-projects.ts";
+import { ON_FLASK, ON_GO, ON_RXJS } from "../../harness/languages/asked-projects.ts";
 import {
   basedpyright,
   extracted,
@@ -31,21 +31,6 @@ import { describeProject, environment, own, type Project, start, withServers } f
 interface Tried extends Project {
   readonly server: () => Promise<InstalledServer>;
 }
-
-const GO_TEXTS = {
-  "go.mod": "module own\n\ngo 1.19\n",
-  "base.go": "package own\n\ntype Boat struct{}\n",
-  "a.go": "package own\n\nfunc a() Boat {\n\treturn Boat{}\n}\n",
-};
-
-const ON_GO: AskedProject = {
-  copyTo: (folder) => {
-    for (const [name, text] of Object.entries(GO_TEXTS)) {
-      writeFileSync(join(folder, name), text);
-    }
-  },
-  ...{ file: "base.go", word: "Boat", after: "type " },
-};
 
 const [NO_SYMBOLS, NO_DIAGNOSTICS] = [["workspaceSymbols"], ["diagnostics.document"]];
 

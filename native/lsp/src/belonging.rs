@@ -26,11 +26,13 @@ pub(crate) struct Belonging {
 pub(crate) struct Folders<'a> {
     roots: &'a [PathBuf],
     known: HashMap<PathBuf, Option<Belonging>>,
+    /// The innermost folders with one of some names, by the first of these and the folder below.
+    marked: HashMap<(String, PathBuf), Arc<Path>>,
 }
 
 impl<'a> Folders<'a> {
     pub(crate) fn below(roots: &'a [PathBuf]) -> Self {
-        Self { roots, known: HashMap::new() }
+        Self { roots, known: HashMap::new(), marked: HashMap::new() }
     }
 
     /// Where what lies in this folder belongs; the innermost root counts. `None` outside all of them.
@@ -40,6 +42,21 @@ impl<'a> Folders<'a> {
         }
         let found = self.look(folder);
         self.known.insert(folder.to_owned(), found.clone());
+        found
+    }
+
+    /// The innermost folder around this one that has something of one of these names, within the checkout, or else that.
+    pub(crate) fn marked(&mut self, folder: &Path, markers: &[String], checkout: &Arc<Path>) -> Arc<Path> {
+        let key = (markers.first().cloned().unwrap_or_default(), folder.to_owned());
+        if let Some(known) = self.marked.get(&key) {
+            return Arc::clone(known);
+        }
+        let found = match folder.parent() {
+            _ if markers.iter().any(|name| folder.join(name).is_file()) => folder.into(),
+            Some(parent) if folder != &**checkout => self.marked(parent, markers, checkout),
+            _ => Arc::clone(checkout),
+        };
+        self.marked.insert(key, Arc::clone(&found));
         found
     }
 
@@ -121,6 +138,19 @@ mod tests {
         assert_eq!(environment("two").as_deref(), Some(root.join("two").as_path()));
         assert_eq!(environment("three"), None);
         assert_eq!(environment("tree"), None);
+    }
+
+    #[test]
+    fn the_innermost_folder_with_a_marker_counts() {
+        let (_folder, root) = project();
+        fs::write(root.join("one/go.mod"), "").unwrap();
+        let roots = [root.clone()];
+        let mut folders = Folders::below(&roots);
+        let checkout = folders.belonging(&root).unwrap().checkout;
+        let mut marked = |name: &str| folders.marked(&root.join(name), &["go.mod".to_owned()], &checkout).to_path_buf();
+        assert_eq!(marked("one/inner"), root.join("one"));
+        assert_eq!(marked("one"), root.join("one"));
+        assert_eq!(marked("two"), root);
     }
 
     #[test]

@@ -32,7 +32,7 @@ const MAX_DOCUMENTS: usize = 64;
 const MAX_SERVERS: usize = 16;
 /// A server that was asked for within this time is not ended so that another can be started.
 const IN_USE: Duration = Duration::from_secs(60);
-/// What is asked of the servers of all environments of Python of a checkout: each finds what its own environment leads to.
+/// What is asked of the servers of all parts of a checkout, such as packages with environments of Python of their own.
 const USES: [&str; 2] = ["textDocument/references", "textDocument/implementation"];
 
 const WORKSPACE_SYMBOL: &str = "workspace/symbol";
@@ -227,7 +227,7 @@ impl Headless {
         let opened = self.opened_last(uri).await?;
         let Some(main) = opened.homes.first() else { return Err(EditorError::Unavailable(None)) };
         let mut homes = opened.homes.clone();
-        if self.row(main).python && ask.is_some_and(|ask| USES.contains(&ask.method)) {
+        if self.row(main).has_parts() && ask.is_some_and(|ask| USES.contains(&ask.method)) {
             homes.extend(self.siblings(main).await);
         }
         let found = join_all(homes.iter().map(|home| self.asked(&opened, home))).await;
@@ -237,7 +237,7 @@ impl Headless {
         found.map(|(_, asked)| asked).collect()
     }
 
-    /// The servers of the same kind for other environments of the same checkout.
+    /// The servers of the same kind for other parts of the same checkout.
     async fn siblings(&self, home: &Home) -> Vec<Home> {
         let is_sibling = |other: &&Main| {
             other.home.row == home.row && other.home.checkout == home.checkout && other.home.folder != home.folder

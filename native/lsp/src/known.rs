@@ -63,12 +63,19 @@ impl Known {
         let (beside, main): (Vec<_>, Vec<_>) = readers.partition(|row| self.rows[*row].beside);
         let chosen = main.iter().copied().find(|row| self.can_start(*row)).or(main.first().copied());
         let beside = beside.into_iter().filter(|row| self.can_start(*row));
-        chosen.into_iter().chain(beside).map(|row| self.home(row, &belonging)).collect()
+        let rows: Vec<_> = chosen.into_iter().chain(beside).collect();
+        rows.into_iter().map(|row| self.home(row, path, &belonging, folders)).collect()
     }
 
-    fn home(&self, row: usize, Belonging { checkout, environment, .. }: &Belonging) -> Home {
-        let own = environment.as_ref().filter(|_| self.rows[row].python && self.surroundings.is_trusted);
-        Home { row, folder: Arc::clone(own.unwrap_or(checkout)), checkout: Arc::clone(checkout) }
+    fn home(&self, row: usize, path: &Path, belonging: &Belonging, folders: &mut Folders<'_>) -> Home {
+        let Belonging { checkout, environment, .. } = belonging;
+        let Row { python, markers, .. } = &*self.rows[row];
+        let folder = match (environment, path.parent()) {
+            (Some(own), _) if *python && self.surroundings.is_trusted => Arc::clone(own),
+            (_, Some(around)) if !markers.is_empty() => folders.marked(around, markers, checkout),
+            _ => Arc::clone(checkout),
+        };
+        Home { row, folder, checkout: Arc::clone(checkout) }
     }
 
     /// For each server that the folders need, the first of its files, in the order of names; what `.gitignore` names is

@@ -46,6 +46,9 @@ pub struct Row {
     /// Whether it takes the libraries of Python from the environment that a folder has of its own.
     #[serde(default)]
     pub python: bool,
+    /// What begins a folder that it is started for, where it is not started for the whole checkout.
+    #[serde(default)]
+    pub markers: Vec<String>,
     /// Whether it knows all files of the folder once it is ready, and not only those that it was given.
     #[serde(default = "yes")]
     pub has_index: bool,
@@ -107,6 +110,7 @@ impl Default for Row {
             documents_only: false,
             is_untried: false,
             python: false,
+            markers: Vec::new(),
             has_index: true,
             lacks: Vec::new(),
             rule: Rule::default(),
@@ -127,6 +131,11 @@ impl Row {
     /// Whether it is never asked this.
     pub(crate) fn lacks(&self, method: &str) -> bool {
         self.lacks.iter().any(|lacking| lacking == method)
+    }
+
+    /// Whether several of it may run in one checkout, each for a part of it.
+    pub(crate) fn has_parts(&self) -> bool {
+        self.python || !self.markers.is_empty()
     }
 
     /// Whether its language is not served in a folder where it is missing, whoever asks.

@@ -764,6 +764,18 @@ async fn uses_come_from_the_servers_of_all_environments_of_a_checkout() {
     let roots: Vec<_> = bench.received("initialize").iter().map(|params| params["rootUri"].clone()).collect();
     assert_eq!(roots, [json!(bench.uri("one")), json!(format!("file://{}", bench.root.display()))]);
 
+    // So it is where a part of the checkout is a module of its own.
+    let module = Row { markers: vec!["go.mod".to_owned()], ..another("Modules", SERVER, &json!({})) };
+    let modules =
+        Bench::with(With { program: "/nowhere/server".into(), more: vec![module], ..With::default() }, &json!({}));
+    fs::create_dir(modules.root.join("one")).unwrap();
+    modules.write("one/go.mod", "");
+    modules.write("one/c.txt", "word\n");
+    let mut in_module = modules.place();
+    in_module["uri"] = modules.uri("one/c.txt").into();
+    let page = modules.call("vscode.lsp.references", in_module).await.unwrap();
+    assert_eq!(page["items"].as_array().unwrap().len(), 4, "{page}");
+
     // Another checkout has other files of the same names.
     fs::create_dir(bench.root.join("tree")).unwrap();
     bench.write("tree/.git", "gitdir: /somewhere/.git/worktrees/tree\n");
