@@ -382,6 +382,13 @@ impl Server {
             open.text = Arc::clone(text);
             open.told = told;
             let version = open.version;
+            if self.row.rule == Rule::TsServer {
+                // A text that takes the place of another as a whole is now and then added to it.
+                let document = json!({ "uri": uri, "languageId": language, "version": version, "text": &**text });
+                self.connection.notify("textDocument/didClose", Some(json!({ "textDocument": { "uri": uri } })))?;
+                self.connection.notify("textDocument/didOpen", Some(json!({ "textDocument": document })))?;
+                return Ok(version);
+            }
             let mut params = json!({
                 "textDocument": { "uri": uri, "version": version },
                 "contentChanges": [{ "text": &**text }],
@@ -540,21 +547,10 @@ impl Server {
         if self.row.python && changes.iter().any(is_environment) {
             return Ok(Told::StartAgain);
         }
-        let is_gone = |change: &&Change| change.kind == Kind::Deleted;
-        // These take no notice of files, or of some: what is on disk they look at when they start, or at a time of their own.
-        let (is_of_project, most): (fn(&str) -> bool, _) = match self.row.rule {
-            Rule::Clangd => (compile_commands::is_of_project, MAX_WRITTEN),
-            Rule::TsServer => (tsserver::is_of_project, MAX_WRITTEN),
-            _ => (|_| false, usize::MAX),
-        };
-        let forgets = matches!(self.row.rule, Rule::Clangd | Rule::TsServer | Rule::Basedpyright);
-        if forgets {
-            let is_too_much = of_language.iter().any(is_gone) || of_language.len() > most;
-            let name = |change: &Change| change.path.file_name().and_then(OsStr::to_str).map(is_of_project);
-            if is_too_much || changes.iter().any(|change| name(change) == Some(true)) {
-                return Ok(Told::StartAgain);
-            }
+        if self.misses(changes, &of_language) {
+            return Ok(Told::StartAgain);
         }
+        let is_gone = |change: &&Change| change.kind == Kind::Deleted;
         let searches = {
             let mut state = self.client.state();
             state.told += 1;
@@ -583,7 +579,7 @@ impl Server {
         let versions = self.give_texts(&of_language).await?;
         let mut is_shown = true;
         match self.row.rule {
-            Rule::InOrder | Rule::TsServer | Rule::Unknown => {}
+            Rule::InOrder | Rule::ByTime | Rule::TsServer | Rule::Unknown => {}
             Rule::Clangd => {
                 for (uri, version) in versions {
                     is_shown = is_shown && self.has_read(&uri, version).await?;
@@ -604,6 +600,25 @@ impl Server {
             }
         }
         Ok(if is_shown { Told::Knows } else { Told::StartAgain })
+    }
+
+    /// Whether the server takes no notice of some of this when it is told: it looks at the disk when it starts, or at a time
+    /// of its own.
+    fn misses(&self, changes: &[Change], of_language: &[&Change]) -> bool {
+        let is_gone = of_language.iter().any(|change| change.kind == Kind::Deleted);
+        let is_new = of_language.iter().any(|change| change.kind == Kind::Created);
+        let are_many = of_language.len() > MAX_WRITTEN;
+        let has = |is_of_project: fn(&str) -> bool| {
+            let mut names = changes.iter().filter_map(|change| change.path.file_name().and_then(OsStr::to_str));
+            names.any(is_of_project)
+        };
+        match self.row.rule {
+            Rule::Clangd => is_gone || are_many || has(compile_commands::is_of_project),
+            Rule::TsServer => is_gone || is_new || are_many || has(tsserver::is_of_project),
+            Rule::Basedpyright => is_gone,
+            Rule::ByTime => are_many,
+            Rule::InOrder | Rule::Pyright | Rule::RustAnalyzer | Rule::Unknown => false,
+        }
     }
 
     /// Whether pyright looks for source files where this one is.
@@ -633,7 +648,7 @@ impl Server {
             Rule::InOrder => 0,
             // It reads others from the disk some time after it was told of them.
             Rule::RustAnalyzer => usize::MAX,
-            Rule::Clangd | Rule::TsServer | Rule::Pyright | Rule::Basedpyright | Rule::Unknown => MAX_WRITTEN,
+            _ => MAX_WRITTEN,
         });
         given.append(&mut others);
         let texts = read_texts(given.iter().map(|(_, path)| path.clone()).collect()).await;

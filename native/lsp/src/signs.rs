@@ -74,7 +74,7 @@ impl Signs {
     /// Whether the server is ready now.
     pub(crate) fn state(&self, now: Instant) -> State {
         let is_shown = match (self.rule, self.index) {
-            (Rule::InOrder | Rule::TsServer, _) => true,
+            (Rule::InOrder | Rule::ByTime | Rule::TsServer, _) => true,
             (Rule::Unknown, _) => {
                 let quiet = self.stirred + QUIET;
                 return if quiet <= now { State::Ready } else { State::ReadyAt(quiet) };

@@ -78,6 +78,9 @@ fn yes() -> bool {
 pub enum Rule {
     /// It takes everything in its order, and lets requests wait until it can answer them.
     InOrder,
+    /// So it does, but it takes a file for unchanged whose time of change is the same, as where it was written twice within
+    /// a tick of the clock.
+    ByTime,
     /// It logs how many source files it has found, each time that it has looked for them.
     Pyright,
     /// As Pyright, but it does not bear that a document is closed, and does not show that it knows of a file that is gone.
