@@ -59,6 +59,7 @@ const SERVERS: readonly { readonly endings: readonly string[]; readonly install:
   { endings: [".py", ".pyi"], install: pyright },
   { endings: [".c", ".h", ".cc", ".cpp", ".cxx", ".hh", ".hpp", ".hxx"], install: clangd },
   { endings: [".rs"], install: rustAnalyzer },
+  { endings: [".go"], install: gopls },
 ];
 
 /** Installs the servers of the languages that the folder has. One that cannot be installed is told, and left out. */

@@ -18,7 +18,7 @@ pub(crate) async fn examine(headless: &Headless) -> (String, bool) {
         report.push_str("There is no file here of a language whose server is known.\n");
     }
     for each in &examined {
-        is_served &= matches!(each.outcome, Some(Ok(_)));
+        is_served &= matches!(each.outcome, Some(Ok(_))) || !each.row.is_missed();
         // A text takes all that is written to it.
         let untried = if each.row.is_untried { " (untried: its answers may be a part)" } else { "" };
         let _ = writeln!(report, "{}{untried} in {}: {}", each.row.title, each.root.display(), told(each));

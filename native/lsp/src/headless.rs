@@ -139,7 +139,8 @@ impl Headless {
     /// Starts what there is for the languages of the folders, and says what came of it.
     pub async fn examine(&self) -> Vec<Examined> {
         let mains = self.mains().await;
-        join_all(mains.iter().map(|Main { document, home, .. }| async move {
+        let is_worth_telling = |main: &&Main| main.can_start || !self.row(&main.home).documents_only;
+        join_all(mains.iter().filter(is_worth_telling).map(|Main { document, home, .. }| async move {
             let row = Arc::clone(self.row(home));
             let program = self.known.program(home.row);
             let wants_trust = !self.known.surroundings.allow(&row);
@@ -314,9 +315,7 @@ impl Headless {
         }
         let known = Arc::clone(&self.known);
         let found = spawn_blocking(move || {
-            let is_there = |home: &Home| known.rows[home.row].is_missed() || known.can_start(home.row);
-            let first = known.first_files().into_iter().filter(|(home, _)| is_there(home));
-            first.map(|(home, path)| main(&known, home, &path)).collect()
+            known.first_files().into_iter().map(|(home, path)| main(&known, home, &path)).collect()
         });
         let mains: Arc<[Main]> = found.await.unwrap_or_default();
         *self.known_mains() = Some(Arc::clone(&mains));
@@ -382,8 +381,16 @@ impl Headless {
         Ok(Raw::Diagnostics(answers::diagnostics(all.iter().map(|reports| (uri, &**reports)))))
     }
 
-    /// What each server has reported on the documents that are its own.
-    async fn published(&self) -> RawDiagnostics {
+    /// What each server has reported on the documents that are its own. Those that report on all files are asked to.
+    async fn published(&self) -> Result<RawDiagnostics, EditorError> {
+        let mains = self.of_workspace().await;
+        let whole = mains.iter().filter(|main| main.can_start && self.row(&main.home).reports_on_all);
+        try_join_all(whole.map(|main| async move {
+            let opened = self.opened_last(&main.document.uri).await?;
+            let Asked { server, document, .. } = self.asked(&opened, &main.home).await?;
+            server.report_on_all(&document).await.map_err(EditorError::from)
+        }))
+        .await?;
         let slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let known = Arc::clone(&self.known);
         let mut all: Vec<(String, Arc<[Report]>)> = Vec::new();
@@ -399,7 +406,7 @@ impl Headless {
             let own = spawn_blocking(move || reported.into_iter().filter(is_own).collect::<Vec<_>>());
             all.extend(own.await.unwrap_or_default());
         }
-        answers::diagnostics(all.iter().map(|(uri, reports)| (uri.as_str(), &**reports)))
+        Ok(answers::diagnostics(all.iter().map(|(uri, reports)| (uri.as_str(), &**reports))))
     }
 }
 
@@ -501,7 +508,7 @@ impl Editor for Headless {
             self.check_any_language().await?;
         }
         match (ask.shape, subject.uri()) {
-            (Shape::Diagnostics, None) => Ok(Raw::Diagnostics(self.published().await)),
+            (Shape::Diagnostics, None) => self.published().await.map(Raw::Diagnostics),
             (_, None) => self.workspace_symbols(ask, subject).await,
             (Shape::Diagnostics, Some(uri)) => self.document_diagnostics(ask, uri).await,
             (_, Some(uri)) => self.document_answers(ask, subject, uri).await,

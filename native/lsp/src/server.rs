@@ -48,6 +48,8 @@ const MAX_ATTEMPTS: u32 = 20;
 const ATTEMPT_PAUSE: Duration = Duration::from_millis(50);
 /// Larger files are not opened, in bytes.
 const LARGEST_DOCUMENT: u64 = 16 << 20;
+/// The longest version of a server that is told, in bytes.
+const MAX_VERSION: usize = 100;
 /// How many documents are held open in a server.
 const MAX_OPEN: usize = 64;
 /// How many files that were written, and are not open, a server is given that does not need them all.
@@ -291,7 +293,9 @@ impl Server {
             return Err(NotStarted::Encoding(encoding.chars().take(20).collect()));
         }
         let name = server_info["name"].as_str().unwrap_or_default();
-        let version = server_info["version"].as_str().unwrap_or_default();
+        // gopls tells of all that it was made of.
+        let version =
+            server_info["version"].as_str().filter(|version| version.len() <= MAX_VERSION).unwrap_or_default();
         let info = Some(format!("{name} {version}").trim().to_owned()).filter(|info| !info.is_empty());
         let failed = |Ended| NotStarted::Failed(process.stderr_tail());
         connection.notify("initialized", Some(json!({}))).map_err(failed)?;
@@ -511,6 +515,36 @@ impl Server {
             found.extend(tsserver::diagnostics(&answer).ok_or(NoAnswer::Failed)?);
         }
         to_raw_value(&found).map_err(|_| NoAnswer::Failed)
+    }
+
+    /// Has the server report on all files of the folder, of which this document is one. It answers only once it has
+    /// something to say, so it is told that we know something else of the document.
+    pub(crate) async fn report_on_all(&self, document: &Document) -> Result<(), NoAnswer> {
+        #[derive(Deserialize)]
+        struct Answer {
+            items: Vec<Of>,
+        }
+        #[derive(Deserialize)]
+        struct Of {
+            uri: String,
+            items: Box<RawValue>,
+        }
+        let pull = self.shown(|state| self.pulls(state)).await?;
+        let known = json!([{ "uri": document.uri, "value": "nothing" }]);
+        let mut params = json!({ "previousResultIds": known });
+        if let Some(identifier) = pull.identifier {
+            params["identifier"] = identifier.into();
+        }
+        let answer = self.request("workspace/diagnostic", params).await?;
+        let Answer { items } = serde_json::from_str(answer.get()).map_err(|_| NoAnswer::Failed)?;
+        let mut published = BTreeMap::new();
+        for Of { uri, items } in items {
+            let reports = Report::read_all(&items).map_err(|_| NoAnswer::Failed)?.into();
+            published.insert(own_spelling(&uri), Published { known_for: 0, settles: None, reports });
+        }
+        // What it does not speak of has nothing wrong with it.
+        self.client.state().published = published;
+        Ok(())
     }
 
     /// Everything that the server has reported so far, by document.

@@ -53,7 +53,8 @@ impl Surroundings {
         let (mut options, mut settings, mut has_index) = (row.options.clone(), row.settings.clone(), row.has_index);
         fill(&mut options, &cache.to_string_lossy());
         let mut env = self.env();
-        if let Some(environment) = self.python(folder).filter(|_| row.python) {
+        let is_configured = !settings["python"]["pythonPath"].is_null();
+        if let Some(environment) = self.python(folder).filter(|_| row.python && !is_configured) {
             let python = environment.join("bin").join("python");
             merge(&mut settings, json!({ "python": { "pythonPath": python } }));
             let path = self.environment.get(&OsString::from("PATH")).cloned().unwrap_or_default();
@@ -208,6 +209,12 @@ mod tests {
         let own = environment(".venv");
         assert_eq!(python(&root, true), json!({ "pythonPath": own.join("bin/python") }));
         assert_eq!(python(&root, false), Value::Null);
+
+        // What the person has set counts before it.
+        let (mut rows, _) = table::rows("[server.pyright]\nsettings.python.pythonPath = \"/mine\"").unwrap();
+        rows.retain(|row| row.name == "pyright");
+        let configured = surroundings(&root, true).start(&rows[0], "/server".into(), &root).unwrap();
+        assert_eq!((&configured.settings["python"]["pythonPath"], configured.spec.env), (&json!("/mine"), Vec::new()));
 
         // One that is active counts where the folder has none, unless it lies in a folder that nobody trusts.
         let active = environment("lib/active");

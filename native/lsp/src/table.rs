@@ -52,6 +52,9 @@ pub struct Row {
     /// Whether it knows all files of the folder once it is ready, and not only those that it was given.
     #[serde(default = "yes")]
     pub has_index: bool,
+    /// Whether it reports on all files of the folder when it is asked to.
+    #[serde(default)]
+    pub reports_on_all: bool,
     /// Methods that it is not asked, since it does not answer them, or with a part.
     #[serde(default)]
     pub lacks: Vec<String>,
@@ -115,6 +118,7 @@ impl Default for Row {
             python: false,
             markers: Vec::new(),
             has_index: true,
+            reports_on_all: false,
             lacks: Vec::new(),
             rule: Rule::default(),
             options: Value::Null,
@@ -142,7 +146,7 @@ impl Row {
     }
 
     /// Whether its language is not served in a folder where it is missing, whoever asks.
-    pub(crate) fn is_missed(&self) -> bool {
+    pub fn is_missed(&self) -> bool {
         !self.documents_only && !self.is_untried
     }
 
