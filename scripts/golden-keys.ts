@@ -24,6 +24,11 @@ interface Case {
     readonly includeDeclaration?: boolean;
     readonly query?: string;
     cursor?: string | null;
+    readonly at?: string;
+    readonly declarations?: boolean;
+    readonly detail?: string;
+    readonly paths?: readonly string[];
+    ifState?: string;
   };
   readonly epochs?: Epochs;
   readonly cursor?: {
@@ -38,7 +43,7 @@ interface Case {
     k?: string;
     s?: string;
   };
-  readonly expect: { readonly nextOffset?: number; readonly payload?: Payload };
+  readonly expect: { readonly nextOffset?: number; readonly payload?: Payload; readonly whole?: object };
 }
 
 interface Payload {
@@ -49,6 +54,7 @@ interface Payload {
   diagnostics?: Item[];
   readonly uri?: string;
   nextCursor?: string | null;
+  state?: string;
 }
 
 /** An item of a list that is returned, with all notations written out. */
@@ -87,6 +93,9 @@ function fillIn(content: Case, file: string): void {
   if (expect.payload !== undefined) {
     fillInLists(expect.payload, content, file);
   }
+  if (expect.payload?.state !== undefined) {
+    fillInState(content, expect.payload);
+  }
   if (keys === undefined) {
     if (cursor !== undefined || expect.nextOffset !== undefined) {
       throw new Error(`${file}: a cursor can't be made without \`keys\``);
@@ -120,11 +129,32 @@ function fillIn(content: Case, file: string): void {
   }
 }
 
+/** Fills in what tells a compact list from others: its digest, on one page, without what belongs to the page or the machine. */
+function fillInState(content: Case, payload: Payload): void {
+  const {
+    root: _,
+    roots: __,
+    nextCursor: ___,
+    state: ____,
+    summary: _____,
+    ...listed
+  } = payload as Record<string, unknown>;
+  payload.state = sha256(JSON.stringify(content.expect.whole ?? listed)).slice(0, 16);
+  if (content.arguments.ifState !== undefined) {
+    content.arguments.ifState = payload.state;
+  }
+}
+
 /** What follows the name of a paged tool in the text behind `k`; undefined if the tool is not paged. */
 function requestOf({ tool, arguments: asked, keys }: Case): string | undefined {
   switch (tool) {
     case "vscode.lsp.references":
       return `|${keys?.uri}|${asked.position?.line}|${asked.position?.character}|${asked.includeDeclaration ?? false}`;
+    case "vscode.lsp.usages": {
+      const [line, character] = (asked.at ?? "").split("-")[0]?.split(":") ?? [];
+      const words = [asked.declarations ? "declarations" : "", asked.detail === "counts" ? "counts" : ""];
+      return `|${keys?.uri}|${line}|${character}|${words.join("|")}|${JSON.stringify(asked.paths ?? [])}`;
+    }
     case "vscode.lsp.workspaceSymbols":
       return `|${asked.query?.trim()}`;
     case "vscode.lsp.diagnostics.workspace":
@@ -165,7 +195,8 @@ function fillInLists(payload: Payload, { tool, keys }: Case, file: string): void
       break;
     default:
       for (const [member, items] of Object.entries(payload)) {
-        if (Array.isArray(items)) {
+        // Compact lists are written in order by hand.
+        if (payload.state === undefined && Array.isArray(items)) {
           Object.assign(payload, { [member]: ordered(items, rangedKey) });
         }
       }

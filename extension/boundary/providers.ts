@@ -34,6 +34,7 @@ export const PROVIDERS: readonly Provider[] = [
   { method: "textDocument/definition", command: "vscode.executeDefinitionProvider", shape: "targets" },
   { method: "textDocument/declaration", command: "vscode.executeDeclarationProvider", shape: "targets" },
   { method: "textDocument/implementation", command: "vscode.executeImplementationProvider", shape: "targets" },
+  { method: "textDocument/typeDefinition", command: "vscode.executeTypeDefinitionProvider", shape: "targets" },
   { method: "textDocument/references", command: "vscode.executeReferenceProvider", shape: "locations" },
   { method: "textDocument/hover", command: "vscode.executeHoverProvider", shape: "hovers" },
   { method: "textDocument/documentHighlight", command: "vscode.executeDocumentHighlights", shape: "highlights" },

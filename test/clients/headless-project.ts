@@ -168,10 +168,14 @@ export function describeProject(
       const client = await start(folder, ["--trust", "--catalog", "all"], environment(await path()));
       await answered(client, project, folder);
       const { uri, position } = placeIn(folder, project.file, project.word, project.after);
+      const at = `${position.line}:${position.character}`;
       for (const [name, input] of [
         ["definition", { uri, position }],
         ["hover", { uri, position }],
-        ["implementation", { uri, position }],
+        ["usages", { file: project.file, at }],
+        ["implementation", { file: project.file, at }],
+        ["typeDefinition", { file: project.file, at }],
+        ["declaration", { file: project.file, at }],
         ["documentHighlights", { uri, position }],
         ["documentSymbols", { uri }],
         ["workspaceSymbols", { query: project.word }],

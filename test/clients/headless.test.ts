@@ -20,6 +20,7 @@ const PROJECTS: readonly Project[] = [
     ...ON_RXJS,
     whole: 117,
     language: TYPESCRIPT,
+    lacks: ["declaration"],
   },
   {
     name: "pyright on flask",

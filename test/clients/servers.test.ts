@@ -46,8 +46,9 @@ const TRIED: readonly Tried[] = [
     language: GO,
     // It answers with an error where nothing is defined.
     questions: ["references", "symbols", "diagnostics"],
+    lacks: ["declaration"],
   },
-  { name: "vtsls", server: vtsls, ...ON_RXJS, whole: 117, language: TYPESCRIPT },
+  { name: "vtsls", server: vtsls, ...ON_RXJS, whole: 117, language: TYPESCRIPT, lacks: ["declaration"] },
   {
     name: "typescript-language-server",
     server: typescriptLanguageServer,
@@ -55,7 +56,7 @@ const TRIED: readonly Tried[] = [
     whole: 117,
     language: TYPESCRIPT,
     questions: ["references", "definition", "diagnostics"],
-    lacks: NO_SYMBOLS,
+    lacks: [...NO_SYMBOLS, "declaration"],
   },
   { name: "basedpyright", server: basedpyright, ...ON_FLASK, whole: 46, language: PYTHON },
   {
@@ -65,7 +66,7 @@ const TRIED: readonly Tried[] = [
     whole: 46,
     language: PYTHON,
     questions: ["references", "definition"],
-    lacks: [...NO_SYMBOLS, "implementation"],
+    lacks: [...NO_SYMBOLS, "implementation", "declaration"],
   },
   {
     name: "jedi",

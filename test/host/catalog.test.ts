@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { pathToFileURL } from "node:url";
-import type { DefinitionPayload, Position } from "../../harness/clients/gateway-client.ts";
+import type { Location, Page, Position } from "../../harness/clients/gateway-client.ts";
 import {
   copyWorkspace,
   type GatewayWindow,
@@ -12,6 +12,10 @@ import {
   startEditor,
 } from "../../harness/editor/gateway-window.ts";
 import type { RealVsCode } from "../../harness/editor/real-vscode.ts";
+
+interface Files {
+  readonly files: readonly { readonly path: string; readonly at: readonly string[] }[];
+}
 
 interface Highlights {
   readonly highlights: readonly { readonly range: { readonly start: Position }; readonly kind?: number }[];
@@ -24,7 +28,7 @@ describe("a person who has chosen more tools", () => {
 
   before(async () => {
     folder = copyWorkspace();
-    editor = await startEditor({ "mcpLspGateway.catalog": "core" });
+    editor = await startEditor({ "mcpLspGateway.catalog": "all" });
     gateway = await openGateway(editor, folder);
   });
   after(async () => {
@@ -41,18 +45,36 @@ describe("a person who has chosen more tools", () => {
     return { uri: pathToFileURL(path).href, position };
   }
 
+  /** The same place as the tools beyond version 1 take it. */
+  function compact({ uri, position }: { readonly uri: string; readonly position: Position }) {
+    return { file: uri, at: `${position.line}:${position.character}` };
+  }
+
   test("a client sees them after those of version 1", async () => {
     const names = await gateway.client.toolNames();
-    assert.deepEqual(names.slice(7), ["vscode.lsp.implementation", "vscode.lsp.documentHighlights"]);
+    const beyond = ["usages", "implementation", "typeDefinition", "declaration", "documentHighlights"];
+    assert.deepEqual(
+      names.slice(7),
+      beyond.map((name) => `vscode.lsp.${name}`),
+    );
   });
 
   test("what implements an interface is found", async () => {
     const vessel = placeOf("src/ship.ts", "Vessel {");
-    const { locations } = await gateway.client.call<DefinitionPayload>("vscode.lsp.implementation", vessel);
-    const { uri, position } = placeOf("src/ship.ts", "Ship implements");
+    const { files } = await gateway.client.call<Files>("vscode.lsp.implementation", compact(vessel));
+    const { line, character } = placeOf("src/ship.ts", "Ship implements").position;
+    assert.deepEqual(files, [{ path: "src/ship.ts", at: [`${line}:${character}-${character + "Ship".length}`] }]);
+  });
+
+  test("the uses of a symbol are found, as references has them", async () => {
+    const cargo = placeOf("src/ship.ts", "#cargo: string");
+    const { items } = await gateway.client.call<Page<Location>>("vscode.lsp.references", cargo);
+    const { files } = await gateway.client.call<Files>("vscode.lsp.usages", compact(cargo));
+    const starts = items.map(({ range }) => `${range.start.line}:${range.start.character}`);
+    assert.ok(starts.length > 0);
     assert.deepEqual(
-      locations.map((location) => [location.uri, location.range.start]),
-      [[uri, position]],
+      files.map(({ path, at }) => [path, at.map((place) => place.split("-")[0])]),
+      [["src/ship.ts", starts]],
     );
   });
 

@@ -33,6 +33,15 @@ impl CanonicalSet {
         Ok(set.finish())
     }
 
+    /// A set of items that are JSON already.
+    pub(crate) fn of_json(items: impl IntoIterator<Item = String>) -> Self {
+        let mut set = Encoding::default();
+        for item in items {
+            set.next().extend_from_slice(item.as_bytes());
+        }
+        set.finish()
+    }
+
     /// How many items there are.
     pub fn len(&self) -> usize {
         self.ends.len()

@@ -97,6 +97,11 @@ impl fmt::Display for RootsKey {
     }
 }
 
+/// What tells a result from others: the first 16 digits of the hash of its JSON.
+pub(crate) fn state_of(json: &[u8]) -> String {
+    hex(&Sha256::digest(json)[..8])
+}
+
 /// Hashes text as it is written.
 #[derive(Default)]
 struct Hashing(Sha256);
@@ -112,9 +117,12 @@ fn sha256_hex(text: fmt::Arguments<'_>) -> String {
     let mut hashing = Hashing::default();
     // Neither hashing nor the numbers and strings that make up the text can fail.
     let _ = hashing.write_fmt(text);
-    let digest = hashing.0.finalize();
-    let mut hex = String::with_capacity(2 * digest.len());
-    for byte in digest {
+    hex(&hashing.0.finalize())
+}
+
+fn hex(bytes: &[u8]) -> String {
+    let mut hex = String::with_capacity(2 * bytes.len());
+    for byte in bytes {
         for nibble in [byte >> 4, byte & 0xf] {
             hex.push(char::from(b"0123456789abcdef"[usize::from(nibble)]));
         }

@@ -8,6 +8,7 @@
 
 pub mod ask;
 pub mod canonical;
+pub mod compact;
 pub mod completeness;
 pub mod cursor;
 pub mod diagnostic;
@@ -22,6 +23,7 @@ pub mod location;
 pub mod omissions;
 mod order;
 pub mod page;
+pub mod place;
 pub mod position;
 pub mod roots;
 pub mod schema;

@@ -14,6 +14,10 @@ pub const MAX_ITEMS_NONPAGED: usize = 200;
 pub const MAX_PAGE_SIZE: usize = 200;
 /// Page size when the caller names none (D11).
 pub const DEFAULT_PAGE_SIZE: usize = 100;
+/// How many tokens a page of a compact list takes when the caller names no number.
+pub const DEFAULT_PAGE_TOKENS: u64 = 2_000;
+/// Most tokens that a page of a compact list may be asked to take.
+pub const MAX_PAGE_TOKENS: u64 = 20_000;
 /// Most files in the canonical set of workspace diagnostics (contract section 5.1).
 pub const MAX_WORKSPACE_DIAGNOSTICS_ITEMS_TOTAL: usize = 5_000;
 /// Most items in the canonical set of workspace symbols (contract section 5.1).

@@ -11,6 +11,8 @@ pub struct Omissions {
     pub outside: usize,
     /// Items in a file that would lie inside the allowed roots and does not exist (D14).
     pub missing: usize,
+    /// Items in files that the caller did not ask for.
+    pub other_paths: usize,
     /// Symbols without a name (D17).
     pub without_name: usize,
     /// Symbols without a range (D14).
@@ -29,7 +31,16 @@ impl fmt::Display for Omissions {
         if *self == Self::default() {
             return Ok(());
         }
-        let Self { outside, missing, without_name, without_range, incomplete, beyond_file, beyond_response } = *self;
+        let Self {
+            outside,
+            missing,
+            other_paths,
+            without_name,
+            without_range,
+            incomplete,
+            beyond_file,
+            beyond_response,
+        } = *self;
         let diagnostics = |count| if count == 1 { "diagnostic" } else { "diagnostics" };
         let reasons = [
             (outside, format!("{outside} outside the allowed roots")),
@@ -40,6 +51,7 @@ impl fmt::Display for Omissions {
                     if missing == 1 { "a file that does not exist" } else { "files that do not exist" }
                 ),
             ),
+            (other_paths, format!("{other_paths} in other paths")),
             (without_name, format!("{without_name} without a name")),
             (without_range, format!("{without_range} without a range")),
             (incomplete, format!("{incomplete} {} without a range or a message", diagnostics(incomplete))),

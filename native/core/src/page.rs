@@ -10,6 +10,17 @@ use crate::cursor::Cursor;
 use crate::error::ToolError;
 use crate::limits::{DEFAULT_PAGE_SIZE, Limits};
 
+/// Which page of an answer a call wants.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WantedPage {
+    /// How many items, as the caller asked; of a compact list, how many tokens.
+    pub size: Option<u64>,
+    /// Where to go on; nothing for the first page.
+    pub cursor: Option<String>,
+    /// Of a compact list: the state that the caller knows already.
+    pub if_state: Option<String>,
+}
+
 /// What a tool answers, as JSON in three pieces, so that nobody has to copy the items of a page.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Payload {

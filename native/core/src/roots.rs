@@ -1,5 +1,6 @@
 //! Which files may be spoken of (contract sections 1.2 and 4.1).
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use crate::error::ToolError;
@@ -8,6 +9,7 @@ use crate::uri::{
     ANOTHER_MACHINE, CanonicalUri, NamedPath, PathStyle, below, file_uri, input_path, is_inside, joined,
     lossy_path_text, output_path, path_text,
 };
+use serde_json::Value;
 
 /// The only way in which core learns about the file system.
 pub trait RealPaths: Send + Sync {
@@ -166,6 +168,78 @@ impl AllowedRoots {
         Ok(Document { uri, editor_uri, real_path: path.into() })
     }
 
+    /// The URI of what a caller names by a path: below a root, as answers show it, or absolute. A URI stays as it is.
+    ///
+    /// With several roots a path may begin with that of its root, such as `r2:`; else it has to exist below one of them only.
+    pub fn uri_of(&self, file: &str, real: &dyn RealPaths) -> Result<String, ToolError> {
+        if is_file_uri(file) {
+            return Ok(file.to_owned());
+        }
+        self.check_any()?;
+        if let Some(path) = path_text(Path::new(file), self.style) {
+            return Ok(file_uri(&path, self.style));
+        }
+        let below = |root: &Root| joined(&root.known_as, file);
+        if let [root] = &*self.roots {
+            return Ok(file_uri(&below(root), self.style));
+        }
+        if let Some((root, rest)) = self.root_named(file) {
+            return Ok(file_uri(&joined(&root.known_as, rest), self.style));
+        }
+        // What would lead out of the roots is left to the gate: whether it exists is not told here (D36).
+        let found = |root: &Root| {
+            let path = path_text(&real.real_path(Path::new(&below(root))).ok()?, self.style)?;
+            self.root_of(&path).map(|_| (path, below(root)))
+        };
+        let mut found: Vec<_> = self.roots.iter().filter_map(found).collect();
+        found.sort();
+        found.dedup_by(|(path, _), (other, _)| path == other);
+        match (&*found, &*self.roots) {
+            ([(_, path)], _) => Ok(file_uri(path, self.style)),
+            ([], [root, ..]) => Ok(file_uri(&below(root), self.style)),
+            _ => Err(ToolError::InvalidParams(
+                "This path exists below several roots; put the id of its root and a colon before it, as answers do."
+                    .to_owned(),
+            )),
+        }
+    }
+
+    /// The root that stands before a path, such as `r2:`, and the rest of the path.
+    fn root_named<'a>(&self, file: &'a str) -> Option<(&Root, &'a str)> {
+        let (id, rest) = file.split_once(':')?;
+        let index: usize = id.strip_prefix('r')?.parse().ok()?;
+        Some((self.roots.get(index.checked_sub(1)?)?, rest))
+    }
+
+    /// How compact lists name a file: by the index of its root and the path below that.
+    pub(crate) fn shown(&self, uri: &CanonicalUri) -> Option<(usize, String)> {
+        let (NamedPath::Local(path) | NamedPath::Share(path)) = output_path(uri.as_str(), self.style)?;
+        self.roots.iter().enumerate().find_map(|(index, root)| {
+            let rest = below(&path, &root.real)?;
+            Some((
+                index,
+                match self.roots.len() {
+                    // It would be read as a URI.
+                    1 if is_file_uri(rest) => format!("./{rest}"),
+                    1 => rest.to_owned(),
+                    _ => format!("r{}:{rest}", index + 1),
+                },
+            ))
+        })
+    }
+
+    /// The members that tell where paths of these roots begin, with their comma.
+    pub(crate) fn told(&self, used: &BTreeSet<usize>) -> String {
+        let uri = |root: &Root| Value::from(CanonicalUri::of_real_path(&root.real, self.style).as_str());
+        if let [root] = &*self.roots {
+            return format!(r#""root":{},"#, uri(root));
+        }
+        let told = used.iter().filter_map(|&index| Some((index, self.roots.get(index)?)));
+        let told: Vec<_> =
+            told.map(|(index, root)| format!(r#"{{"id":"r{}","uri":{}}}"#, index + 1, uri(root))).collect();
+        format!(r#""roots":[{}],"#, told.join(","))
+    }
+
     /// The canonical URI of what a URI from the editor names, if it resolves to a real path inside the roots.
     pub fn admit_output(&self, uri: &str, real: &dyn RealPaths) -> Result<CanonicalUri, NotAllowed> {
         self.admit_output_path(&self.output_path(uri).ok_or_else(|| NotAllowed::Outside(uri.into()))?, real)
@@ -217,6 +291,10 @@ impl AllowedRoots {
     fn holds(&self, path: &Path) -> bool {
         lossy_path_text(path, self.style).is_some_and(|path| self.root_of(&path).is_some())
     }
+}
+
+fn is_file_uri(text: &str) -> bool {
+    text.get(..5).is_some_and(|scheme| scheme.eq_ignore_ascii_case("file:"))
 }
 
 impl Root {

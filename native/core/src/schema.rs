@@ -42,6 +42,11 @@ impl Schema {
         Self(format!(r#"{{"description":{},"type":{keywords}}}"#, Value::from(description)))
     }
 
+    /// What needs no description besides its name.
+    pub(crate) fn plain(keywords: &str) -> Self {
+        Self(format!(r#"{{"type":{keywords}}}"#))
+    }
+
     pub(crate) fn object(description: &str, fields: &[Field]) -> Self {
         Self::object_with("description", description, fields)
     }

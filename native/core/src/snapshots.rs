@@ -9,6 +9,7 @@ use std::time::Duration;
 use clru::{CLruCache, CLruCacheConfig, WeightScale};
 
 use crate::canonical::CanonicalSet;
+use crate::compact::Frame;
 use crate::completeness::Completeness;
 use crate::error::ToolError;
 use crate::keys::SnapshotKey;
@@ -24,21 +25,28 @@ pub struct Retained {
     pub omissions: Omissions,
     /// Whether more may have to be expected.
     pub completeness: Completeness,
+    /// What surrounds its items, if it is a compact list.
+    pub frame: Option<Box<Frame>>,
 }
 
 impl Retained {
     /// A number that differs for sets that differ, but for an accident that no workspace will see. How far they can be
     /// believed is no part of them: a set that turns out to be whole is no other one.
     pub fn fingerprint(&self) -> u64 {
-        let Self { set, omissions, completeness: _ } = self;
+        let Self { set, omissions, completeness: _, frame } = self;
         let mut hasher = DefaultHasher::new();
-        (set, omissions).hash(&mut hasher);
+        (set, omissions, frame).hash(&mut hasher);
         hasher.finish()
+    }
+
+    /// How many bytes it takes to hold it.
+    pub fn weight(&self) -> usize {
+        self.set.weight().saturating_add(self.frame.as_ref().map_or(0, |frame| frame.weight()))
     }
 
     /// Whether the set is small enough to be held for paging.
     pub fn check_weight(&self) -> Result<(), ToolError> {
-        let bytes = self.set.weight();
+        let bytes = self.weight();
         if bytes > MAX_SNAPSHOT_BYTES {
             return Err(ToolError::SnapshotTooLarge { bytes, max_bytes: MAX_SNAPSHOT_BYTES });
         }
@@ -67,7 +75,7 @@ struct ByWeight;
 
 impl WeightScale<SnapshotKey, Held> for ByWeight {
     fn weight(&self, _: &SnapshotKey, held: &Held) -> usize {
-        held.retained.set.weight().saturating_add(HELD_BYTES)
+        held.retained.weight().saturating_add(HELD_BYTES)
     }
 }
 
@@ -122,8 +130,12 @@ mod tests {
     }
 
     fn of_weight(weight: usize) -> Arc<Retained> {
-        let retained =
-            Retained { set: test_set(weight), omissions: Omissions::default(), completeness: Completeness::default() };
+        let retained = Retained {
+            set: test_set(weight),
+            omissions: Omissions::default(),
+            completeness: Completeness::default(),
+            frame: None,
+        };
         assert_eq!(retained.set.weight(), weight);
         Arc::new(retained)
     }
@@ -171,6 +183,7 @@ mod tests {
         let nothing = Retained {
             set: CanonicalSet::encode::<u32>([]).unwrap(),
             omissions: Omissions::default(),
+            frame: None,
             completeness: Completeness::default(),
         };
         let nothing = Arc::new(nothing);

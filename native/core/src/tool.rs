@@ -14,7 +14,8 @@ use crate::cursor::Cursor;
 use crate::epochs::{OF_SYMBOLS, Relevant};
 use crate::error::ToolError;
 use crate::keys::RequestKey;
-use crate::page::{PageSize, Payload, ResponseBudget, Whole};
+use crate::limits::Limits;
+use crate::page::{PageSize, Payload, ResponseBudget, WantedPage, Whole};
 use crate::roots::{AllowedRoots, RealPaths};
 use crate::schema::{Field, Schema};
 use crate::snapshots::Retained;
@@ -56,12 +57,17 @@ pub trait Tool: Send + Sync {
         true
     }
 
+    /// Whether the catalog `core` has it: what clients really use.
+    fn is_in_core(&self) -> bool {
+        true
+    }
+
     /// Whether its answers come in pages.
     fn is_paged(&self) -> bool {
         false
     }
 
-    /// Of a paged tool: the page of its set that begins at the cursor.
+    /// Of a paged tool whose lists are not compact: the page of its set that begins at the cursor.
     fn page(
         &self,
         _retained: &Retained,
@@ -81,6 +87,24 @@ impl Registered {
     /// What its arguments have to be.
     pub fn input_schema(self) -> Schema {
         Schema::titled(&format!("{}: input", self.title()), &self.input())
+    }
+
+    /// The page of its set that begins at the cursor, as the caller wants it.
+    pub fn page_of(
+        self,
+        retained: &Retained,
+        cursor: &Cursor,
+        wanted: &WantedPage,
+        limits: &Limits,
+        budget: ResponseBudget,
+    ) -> Result<Payload, ToolError> {
+        match &retained.frame {
+            Some(frame) => {
+                let caveats = format!("{}{}", retained.omissions, retained.completeness);
+                frame.page(&retained.set, &caveats, cursor, wanted, budget)
+            }
+            None => self.page(retained, cursor, PageSize::clamped(wanted.size, limits), budget),
+        }
     }
 
     /// What its answers are.
@@ -173,15 +197,8 @@ pub struct Arguments {
     pub question: Question,
     /// Of a paged tool: which page.
     pub page: Option<WantedPage>,
-}
-
-/// Which page of an answer a call wants.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct WantedPage {
-    /// How many items, as the caller asked.
-    pub size: Option<u64>,
-    /// Where to go on; nothing for the first page.
-    pub cursor: Option<String>,
+    /// Whether the document may be named by a path, and not only by a URI.
+    pub by_path: bool,
 }
 
 /// Why arguments are not read.
@@ -191,6 +208,14 @@ pub enum Misfit {
     Schema,
     /// They fit, and yet nothing can be asked by them.
     Refused(ToolError),
+}
+
+/// Reads arguments as this type does, of whose fields none is an object. It takes what the tool's schema takes.
+pub(crate) fn read_flat<T: DeserializeOwned>(arguments: &Value) -> Result<T, Misfit> {
+    if !arguments.is_object() {
+        return Err(Misfit::Schema);
+    }
+    T::deserialize(arguments).map_err(|_| Misfit::Schema)
 }
 
 /// Reads arguments as this type does. It takes what the tool's schema takes.

@@ -28,14 +28,14 @@ use gateway_core::hover::{RawHoverFragment, RawHovers};
 use gateway_core::keys::{RequestKey, SnapshotKey};
 use gateway_core::limits::{Limits, MAX_RESPONSE_BYTES, REQUEST_TIMEOUT};
 use gateway_core::location::{RawLocation, RawLocations, RawTarget, RawTargets};
-use gateway_core::page::{PageSize, ResponseBudget};
+use gateway_core::page::ResponseBudget;
 use gateway_core::position;
 use gateway_core::roots::AllowedRoots;
 use gateway_core::snapshots::{Retained, Snapshots};
 use gateway_core::symbol::{
     RawDocumentSymbol, RawDocumentSymbols, RawWorkspaceSymbol, RawWorkspaceSymbols, SymbolKind,
 };
-use gateway_core::tool::{Arguments, Asked, Canonical, Misfit, Registered, WantedPage};
+use gateway_core::tool::{Arguments, Asked, Canonical, Misfit, Registered};
 use gateway_core::tools;
 use gateway_core::uri::{CanonicalUri, PathStyle};
 use in_memory::InMemory;
@@ -256,6 +256,8 @@ struct Expectation {
     #[expect(dead_code, reason = "for the script")]
     next_offset: Option<usize>,
     error: Option<Value>,
+    #[expect(dead_code, reason = "for the script")]
+    whole: Option<Value>,
     /// How the editor is asked for the document (D31).
     editor_uri: Option<String>,
 }
@@ -372,10 +374,14 @@ fn answer(case: &Case, arguments: &Value) -> Result<Vec<u8>, ToolError> {
     let budget = ResponseBudget::new(limits.max_response_bytes(), envelope_bytes);
 
     let tool = tools::named(&case.tool).unwrap();
-    let Arguments { question, page } = tool.read(arguments).map_err(|misfit| match misfit {
+    let Arguments { mut question, page, by_path } = tool.read(arguments).map_err(|misfit| match misfit {
         Misfit::Schema => ToolError::InvalidParams("The arguments do not fit.".to_owned()),
         Misfit::Refused(error) => error,
     })?;
+    if by_path && let Some(file) = question.subject.uri() {
+        let uri = roots.uri_of(file, &disk)?;
+        question.subject = question.subject.with_uri(uri);
+    }
     let uri = question.subject.uri();
     let document = uri.map(|uri| admit(case, &roots, &disk, uri, question.subject.position())).transpose()?;
     let answers: Vec<_> = tool.asks(&question).iter().map(|ask| returned(&case.editor, *ask)).collect();
@@ -388,7 +394,7 @@ fn answer(case: &Case, arguments: &Value) -> Result<Vec<u8>, ToolError> {
         real: &disk,
     };
     let canonical = tool.canonicalize(&answers, &asked);
-    let Some(WantedPage { size, cursor }) = page else {
+    let Some(wanted) = page else {
         let Canonical::Whole(whole) = canonical? else { panic!("{}: not paged", case.about) };
         return Ok(whole.payload(budget)?.joined(&CanonicalSet::default()));
     };
@@ -397,8 +403,8 @@ fn answer(case: &Case, arguments: &Value) -> Result<Vec<u8>, ToolError> {
         Canonical::Whole(_) => panic!("{}: paged", case.about),
     });
     let request = question.request_key(tool, document.as_ref());
-    let (cursor, set) = held(case, tool, &roots, request, cursor.as_deref(), set)?;
-    Ok(tool.page(&set, &cursor, PageSize::clamped(size, &limits), budget)?.joined(&set.set))
+    let (cursor, set) = held(case, tool, &roots, request, wanted.cursor.as_deref(), set)?;
+    Ok(tool.page_of(&set, &cursor, &wanted, &limits, budget)?.joined(&set.set))
 }
 
 /// The set in which the page lies, and where it begins.

@@ -15,7 +15,10 @@ use gateway_core::cursor::Cursor;
 use gateway_core::epochs::{Epochs, OF_SYMBOLS};
 use gateway_core::error::{ErrorCode, ToolError};
 use gateway_core::keys::{RequestKey, SnapshotKey};
+use gateway_core::limits::Limits;
 use gateway_core::location::{RawLocation, RawLocations, RawTarget, RawTargets};
+use gateway_core::page::WantedPage;
+use gateway_core::place;
 use gateway_core::position::{Position, Range};
 use gateway_core::roots::{AllowedRoots, NotAllowed, RealPaths, Unresolved};
 use gateway_core::snapshots::{Retained, Snapshots};
@@ -99,6 +102,63 @@ proptest! {
 
         let payload = |links: &[_]| Call::new("vscode.lsp.definition", [Raw::Targets(targets(links))]).payload(BUDGET);
         prop_assert_eq!(payload(&declared), payload(&redeclared));
+    }
+
+    #[test]
+    fn shuffling_what_the_editor_returned_never_changes_a_compact_list(
+        (returned, shuffled) in returned().prop_flat_map(|returned| (Just(returned.clone()), Just(returned).prop_shuffle())),
+        (linked, relinked) in links().prop_flat_map(|links| (Just(links.clone()), Just(links).prop_shuffle())),
+    ) {
+        let usages = |returned: &[_], links: &[_]| {
+            let links = Raw::Targets(targets(links));
+            Call::new("vscode.lsp.usages", [Raw::Locations(locations(returned)), links.clone(), links]).set()
+        };
+        prop_assert_eq!(usages(&returned, &linked), usages(&shuffled, &relinked));
+
+        let leads = |links: &[_]| Call::new("vscode.lsp.implementation", [Raw::Targets(targets(links))]).set();
+        prop_assert_eq!(leads(&linked), leads(&relinked));
+    }
+
+    #[test]
+    fn pages_of_any_budget_add_up_to_what_references_have_and_keep_to_it(returned in returned(), tokens in vec(0..400_u64, 1..5)) {
+        let nothing = Raw::Targets(RawTargets::default());
+        let call = Call::new("vscode.lsp.usages", [Raw::Locations(locations(&returned)), nothing.clone(), nothing]);
+        let (retained, disk) = (call.set(), disk());
+        let mut cursor = first_page(Epochs::default());
+        let (mut collected, mut states) = (Vec::new(), Vec::new());
+        for tokens in tokens.into_iter().cycle() {
+            let wanted = WantedPage { size: Some(tokens), cursor: None, if_state: None };
+            let payload = call.tool.page_of(&retained, &cursor, &wanted, &Limits::default(), BUDGET).unwrap();
+            let json = payload.joined(&retained.set);
+            prop_assert!(payload.items <= 1 || (json.len() as u64) * 2 <= tokens * 7, "{} bytes", json.len());
+            let payload: Value = serde_json::from_slice(&json).unwrap();
+            states.push(payload["state"].clone());
+            for file in payload["files"].as_array().unwrap() {
+                // Every place of an answer is accepted by every input, and leads back.
+                let uri = roots(&disk).uri_of(file["path"].as_str().unwrap(), &disk).unwrap();
+                let uri = roots(&disk).admit(&uri, &disk).unwrap().uri;
+                for place in file["at"].as_array().unwrap() {
+                    collected.push((uri.as_str().to_owned(), place::read(place.as_str().unwrap()).unwrap().unwrap()));
+                }
+            }
+            match payload["nextCursor"].as_str() {
+                Some(next) => cursor = Cursor::decode(next, &cursor.request).unwrap(),
+                None => break,
+            }
+        }
+        let mut expected: Vec<_> = items(&canonical(&returned, &[]).set)
+            .iter()
+            .map(|item| {
+                let (_, [line, character, end_line, end_character]) = sort_key(item);
+                let at = |line: u64, character: u64| Position { line: u32::try_from(line).unwrap(), character: u32::try_from(character).unwrap() };
+                (item["uri"].as_str().unwrap().to_owned(), Range { start: at(line, character), end: at(end_line, end_character) })
+            })
+            .collect();
+        collected.sort();
+        expected.sort();
+        prop_assert_eq!(collected, expected);
+        states.dedup();
+        prop_assert_eq!(states.len(), 1, "the state is that of the full result");
     }
 
     #[test]

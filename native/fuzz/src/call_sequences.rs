@@ -10,7 +10,7 @@ use arbitrary::Unstructured;
 use gateway_core::ask::Subject;
 use gateway_core::epochs::Epoch;
 use gateway_core::limits::Limits;
-use gateway_core::tool::Registered;
+use gateway_core::tool::{Arguments, Question, Registered};
 use gateway_core::tools;
 use gateway_server::access::Access;
 use gateway_server::gateway::{Gateway, Settings};
@@ -222,13 +222,29 @@ impl Conversation {
 
     fn arguments(&mut self, tool: Registered, input: &mut Unstructured<'_>) -> arbitrary::Result<Value> {
         let mut arguments = Map::new();
-        let subject = checks::arguments(tool, "").expect("some fit").question.subject;
-        if subject.uri().is_some() {
-            arguments.insert("uri".to_owned(), DISK.named[input.choose_index(DISK.named.len())?].0.clone().into());
+        let Arguments { question: Question { subject, .. }, by_path, .. } =
+            checks::arguments(tool, "").expect("some fit");
+        if by_path && input.ratio(1, 4)? {
+            let file = input.choose(&[
+                "a.ts",
+                "r1:a.ts",
+                "r2:d.ts",
+                "../canary/canary.ts",
+                "r1:../canary/canary.ts",
+                "r9:a.ts",
+            ])?;
+            arguments.insert("file".to_owned(), (*file).into());
+        } else if subject.uri().is_some() {
+            let name = if by_path { "file" } else { "uri" };
+            arguments.insert(name.to_owned(), DISK.named[input.choose_index(DISK.named.len())?].0.clone().into());
         }
         if subject.position().is_some() {
             let [line, character] = [input.int_in_range(0..=2)?, input.int_in_range(0..=11)?];
-            arguments.insert("position".to_owned(), json!({ "line": line, "character": character }));
+            if by_path {
+                arguments.insert("at".to_owned(), format!("{line}:{character}").into());
+            } else {
+                arguments.insert("position".to_owned(), json!({ "line": line, "character": character }));
+            }
         }
         if matches!(subject, Subject::Workspace { query: Some(_) }) {
             arguments.insert("query".to_owned(), input.choose(&["a", " a ", " ", "b"])?.to_string().into());
@@ -237,7 +253,8 @@ impl Conversation {
             arguments.insert("includeDeclaration".to_owned(), input.arbitrary::<bool>()?.into());
         }
         if tool.is_paged() {
-            arguments.insert("pageSize".to_owned(), input.int_in_range(1..=250)?.into());
+            let size = if by_path { "maxTokens" } else { "pageSize" };
+            arguments.insert(size.to_owned(), input.int_in_range(1..=250)?.into());
             let cursor = match input.int_in_range(0..=3)? {
                 0 if !self.cursors.is_empty() => self.cursors[input.choose_index(self.cursors.len())?].1.clone(),
                 1 => json!("e30"),
@@ -319,6 +336,18 @@ impl Conversation {
         let list = |member: &str| payload[member].as_array().unwrap_or_else(|| panic!("{payload}")).clone();
         let question = checks::arguments(tool, "").expect("some fit").question;
         let shape = tool.asks(&question)[0].shape;
+        if payload["state"].is_string() {
+            let roots = if payload["root"].is_string() { json!([payload["root"]]) } else { payload["roots"].clone() };
+            for root in roots.as_array().expect("a list") {
+                let root = root["uri"].as_str().or_else(|| root.as_str()).expect("a folder");
+                assert!(in_force.holds(root), "{root} is not in force");
+            }
+            checks::compact(&payload);
+            if payload["nextCursor"].is_string() {
+                self.cursors.push((tool, payload["nextCursor"].clone()));
+            }
+            return Some(payload);
+        }
         checks::list(checks::items(&payload), checks::order_of(shape, tool.is_paged()));
         for group in checks::items(&payload).iter().filter_map(|item| item["diagnostics"].as_array()) {
             checks::list(group, checks::diagnostics);
@@ -346,7 +375,7 @@ impl Conversation {
 
     /// Pages through a set while nothing changes: the pages are exactly what the editor found inside the roots.
     async fn page_to_the_end(&mut self, input: &mut Unstructured<'_>) -> arbitrary::Result<()> {
-        let paged: Vec<_> = tools::ALL.iter().filter(|tool| tool.is_paged()).collect();
+        let paged: Vec<_> = tools::ALL.iter().filter(|tool| tool.is_paged() && tool.is_in_v1()).collect();
         let tool = **input.choose(&paged)?;
         let mut arguments = match tool.name() {
             REFERENCES => {

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 
 use gateway_core::ask::Shape;
 use gateway_core::keys::RequestKey;
+use gateway_core::place;
 use gateway_core::tool::{Arguments, Registered};
 use gateway_core::tools;
 use serde_json::{Value, json};
@@ -64,6 +65,33 @@ pub(crate) fn items(payload: &Value) -> &Vec<Value> {
     payload.as_object().and_then(|members| members.values().find_map(Value::as_array)).expect("a payload has a list")
 }
 
+/// Checks a page of a compact list, and gives its items in order, each with the file that it stands under.
+pub(crate) fn compact(payload: &Value) -> Vec<(String, Value)> {
+    let mut items = Vec::new();
+    if let Some(files) = payload["files"].as_array() {
+        let paths: Vec<_> = files.iter().map(|file| text(file, "path").to_owned()).collect();
+        assert!(paths.windows(2).all(|pair| pair[0] != pair[1]), "{payload}");
+        for (path, file) in paths.iter().zip(files) {
+            match file["at"].as_array() {
+                Some(places) => items.extend(places.iter().map(|place| (path.clone(), place.clone()))),
+                None => items.push((path.clone(), file.clone())),
+            }
+        }
+    }
+    for (path, place) in &items {
+        if let Some(place) = place.as_str() {
+            assert!(matches!(place::read(place), Some(Ok(_))), "{place} in {path}");
+        }
+    }
+    for pair in items.windows(2) {
+        let place = |place: &Value| place.as_str().and_then(place::read).and_then(Result::ok);
+        let [(one, before), (other, after)] = pair else { unreachable!() };
+        assert_ne!(utf16(one, other), Ordering::Greater, "{one} before {other}");
+        assert!(one != other || place(before) < place(after), "{before} before {after} in {one}");
+    }
+    items
+}
+
 /// The order of what is made of answers of this shape.
 pub(crate) fn order_of(shape: Shape, is_paged: bool) -> fn(&Value, &Value) -> Ordering {
     match shape {
@@ -80,7 +108,8 @@ pub(crate) fn order_of(shape: Shape, is_paged: bool) -> fn(&Value, &Value) -> Or
 /// Arguments that fit the tool, about this document if it is about one.
 pub(crate) fn arguments(tool: Registered, uri: &str) -> Option<Arguments> {
     let place = json!({ "uri": uri, "position": { "line": 0, "character": 0 } });
-    let tried = [place, json!({ "uri": uri }), json!({ "query": "a" }), json!({})];
+    let at = json!({ "file": uri, "at": "0:0" });
+    let tried = [place, json!({ "uri": uri }), at, json!({ "file": uri }), json!({ "query": "a" }), json!({})];
     tried.iter().find_map(|arguments| tool.read(arguments).ok())
 }
 

@@ -8,6 +8,7 @@ use gateway_core::epochs::Epochs;
 use gateway_core::error::ToolError;
 use gateway_core::keys::SnapshotKey;
 use gateway_core::limits::Limits;
+use gateway_core::page::WantedPage;
 use gateway_core::page::{PageSize, ResponseBudget};
 use gateway_core::roots::AllowedRoots;
 use gateway_core::snapshots::Retained;
@@ -109,6 +110,9 @@ fn check(tool: Registered, shape: Shape, canonical: Result<Canonical, ToolError>
             }
             Err(error) => return assert!(matches!(error, ToolError::ResponseTooLarge { .. }), "{error:?}"),
         },
+        Ok(Canonical::Set(retained)) if retained.frame.is_some() => {
+            return compact_pages(tool, &retained, size, budget);
+        }
         Ok(Canonical::Set(retained)) => {
             let items = pages(tool, &retained, size, budget);
             checks::sorted(&items, checks::order_of(shape, true));
@@ -186,6 +190,35 @@ fn pages(tool: Registered, retained: &Retained, size: u8, budget: ResponseBudget
             Err(error) => panic!("{error:?}"),
         }
     }
+}
+
+/// Pages through a compact list: the pages add up to the set, and no page but one of a single item is larger than was asked.
+fn compact_pages(tool: Registered, retained: &Retained, tokens: u8, budget: ResponseBudget) {
+    let request = checks::request();
+    let roots = AllowedRoots::resolve_in_style(&[], &InMemory::new(PathStyle::Posix), PathStyle::Posix);
+    let snapshot = SnapshotKey::derive(tool.epochs(), &request, roots.key(), &Epochs::default());
+    let mut cursor = Cursor { offset: 0, request: request.clone(), snapshot };
+    let tokens = u64::from(tokens) * 16;
+    let wanted = WantedPage { size: Some(tokens), cursor: None, if_state: None };
+    let mut items = Vec::new();
+    loop {
+        let payload =
+            tool.page_of(retained, &cursor, &wanted, &Limits::default(), budget).expect("one item always fits");
+        let payload_bytes = payload.len();
+        assert!(payload_bytes + 100 <= CAP, "{payload_bytes} bytes");
+        assert!(payload.items <= 1 || payload_bytes as u64 * 2 <= tokens.max(1) * 7, "{payload_bytes} bytes");
+        let told = payload.items;
+        let payload: Value = serde_json::from_slice(&payload.joined(&retained.set)).expect("a payload is JSON");
+        assert!(payload["root"] == "file:///ws", "{payload}");
+        let page = checks::compact(&payload);
+        assert_eq!(page.len(), told);
+        assert!(page.iter().all(|(path, _)| matches!(&**path, "a.ts" | "b.ts")), "{payload}");
+        items.extend(page);
+        let Some(next) = payload["nextCursor"].as_str() else { break };
+        cursor = Cursor::decode(next, &request).expect("a cursor of ours");
+        assert_eq!(cursor.offset, items.len());
+    }
+    assert_eq!(items.len(), retained.set.len(), "the pages add up");
 }
 
 fn is_inside(uri: &str) -> bool {

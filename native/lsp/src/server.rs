@@ -61,7 +61,7 @@ const CHANGED: u32 = 2;
 const DELETED: u32 = 3;
 
 /// The methods that are asked, and what a server calls each in its capabilities.
-pub(crate) const PROVIDERS: [(&str, &str); 8] = [
+pub(crate) const PROVIDERS: [(&str, &str); 9] = [
     ("textDocument/definition", "definitionProvider"),
     ("textDocument/references", "referencesProvider"),
     ("textDocument/hover", "hoverProvider"),
@@ -69,6 +69,7 @@ pub(crate) const PROVIDERS: [(&str, &str); 8] = [
     ("workspace/symbol", "workspaceSymbolProvider"),
     ("textDocument/declaration", "declarationProvider"),
     ("textDocument/implementation", "implementationProvider"),
+    ("textDocument/typeDefinition", "typeDefinitionProvider"),
     ("textDocument/documentHighlight", "documentHighlightProvider"),
 ];
 

@@ -302,6 +302,20 @@ impl<E: Editor> Gateway<E> {
         .await?
     }
 
+    /// The URI of a file that a caller names by a path.
+    pub(crate) async fn uri_of(&self, file: &str) -> Result<String, ToolError> {
+        let disk = AtOnce::default();
+        if let Ok(uri) = self.workspace().now().roots.uri_of(file, &disk)
+            && disk.is_decided()
+        {
+            return Ok(uri);
+        }
+        let moment = self.workspace().look_at_roots().await;
+        let permit = self.workspace().permit_for_document(file).await?;
+        let file = file.to_owned();
+        blocking(permit, move || moment.roots.uri_of(&file, &Disk)).await?
+    }
+
     /// Where the call of this number asked, as the editor knows it. The file is admitted anew, by the roots as they are now
     /// and the disk as it is: what a client could not ask about, nobody is led to by it.
     pub async fn place_of_call(&self, number: u64) -> Result<(String, Option<Position>), Unopenable> {

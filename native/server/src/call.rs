@@ -9,8 +9,8 @@ use gateway_core::epochs::Epoch;
 use gateway_core::error::ToolError;
 use gateway_core::keys::RequestKey;
 use gateway_core::limits::Limits;
-use gateway_core::page::{PageSize, ResponseBudget};
-use gateway_core::tool::{Arguments, Canonical, Question, Registered, WantedPage};
+use gateway_core::page::ResponseBudget;
+use gateway_core::tool::{Arguments, Canonical, Question, Registered};
 use gateway_core::wording::Wording;
 use tokio::time::timeout;
 
@@ -90,25 +90,29 @@ impl<E: Editor> Gateway<E> {
         progress: &OnceLock<Arc<Progress>>,
     ) -> Result<Answered, ToolError> {
         let budget = ResponseBudget::new(self.limits().max_response_bytes(), envelope_bytes);
-        let Arguments { question, page } = arguments;
+        let Arguments { mut question, page, by_path } = arguments;
+        if by_path && let Some(file) = question.subject.uri() {
+            let uri = self.uri_of(file).await?;
+            question.subject = question.subject.with_uri(uri);
+        }
         self.freshness().catch_up(self.workspace(), question.subject.uri()).await?;
         catching_up.store(false, Ordering::Relaxed);
-        let Some(WantedPage { size, cursor }) = page else {
+        let Some(wanted) = page else {
             return match self.share(tool, question, progress).await? {
                 Answer::Whole(answer) => Ok(Answered { payload: answer.payload(budget)?, retained: None }),
                 Answer::Set(..) => Err(ToolError::Internal),
             };
         };
-        let (cursor, retained) = if let Some(cursor) = cursor {
+        let (cursor, retained) = if let Some(cursor) = &wanted.cursor {
             let request = self.request_key(tool, &question).await?;
-            self.workspace().resume(tool.epochs(), &request, &cursor)?
+            self.workspace().resume(tool.epochs(), &request, cursor)?
         } else {
             match self.share(tool, question, progress).await? {
                 Answer::Set(cursor, retained) => (cursor, retained),
                 Answer::Whole(_) => return Err(ToolError::Internal),
             }
         };
-        let payload = tool.page(&retained, &cursor, PageSize::clamped(size, &self.limits()), budget)?;
+        let payload = tool.page_of(&retained, &cursor, &wanted, &self.limits(), budget)?;
         Ok(Answered { payload, retained: Some(retained) })
     }
 

@@ -192,12 +192,48 @@ mod tests {
             mostly(&["\"a\"", "\" a\""], &["\"\"", "\" \"", "\"\u{feff}\"", "1", "null"]),
             mostly(&["1", "100", "50.0", "1e30", "18446744073709551616"], &["0", "-1", "null", "0.5", "\"1\""]),
             mostly(&["null", "\"abc\"", "\"\""], &["1", "\"a\\nb\"", "[]"]),
+            (
+                mostly(
+                    &["\"1:2\"", "\"1:2-3\"", "\"1:2-3:4\"", "\"9999999999:0\""],
+                    &["\"1\"", "\"1:2 \"", "1", "null"],
+                ),
+                mostly(&["\"counts\"", "\"places\""], &["\"\"", "null"]),
+                mostly(&["[]", "[\"src/**\"]", "[\"[\"]"], &["null", "\"a\"", "[1]", "[null]", "{}"]),
+            ),
         );
-        (select(tools::ALL), values, vec(0..20_u8, 6)).prop_map(|(tool, values, chances)| {
+        (select(tools::ALL), values, vec(0..20_u8, 13)).prop_map(|(tool, values, chances)| {
             let schema: Value = serde_json::from_str(tool.input_schema().as_str()).unwrap();
-            let (uri, position, include, query, size, cursor) = values;
-            let values = [uri, position, include, query, size, cursor];
-            let names = ["uri", "position", "includeDeclaration", "query", "pageSize", "cursor"];
+            let (uri, position, include, query, size, cursor, (at, detail, paths)) = values;
+            let values = [
+                uri.clone(),
+                position,
+                include.clone(),
+                query.clone(),
+                size.clone(),
+                cursor,
+                uri,
+                at,
+                detail,
+                paths,
+                include,
+                size,
+                query,
+            ];
+            let names = [
+                "uri",
+                "position",
+                "includeDeclaration",
+                "query",
+                "pageSize",
+                "cursor",
+                "file",
+                "at",
+                "detail",
+                "paths",
+                "declarations",
+                "maxTokens",
+                "ifState",
+            ];
             let told = names.into_iter().zip(values).zip(chances).filter(|((name, _), chance)| {
                 if schema["properties"].get(name).is_some() { *chance > 1 } else { *chance == 0 }
             });

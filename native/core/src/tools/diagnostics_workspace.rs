@@ -93,6 +93,7 @@ impl Tool for WorkspaceDiagnostics {
             set: CanonicalSet::encode(groups)?,
             omissions,
             completeness: Completeness::Confirmed,
+            frame: None,
         }))
     }
 

@@ -62,6 +62,10 @@ impl Tool for DocumentHighlights {
         false
     }
 
+    fn is_in_core(&self) -> bool {
+        false
+    }
+
     fn read(&self, arguments: &Value) -> Result<Arguments, Misfit> {
         read_place(arguments)
     }

@@ -1,8 +1,8 @@
-//! `vscode.lsp.implementation`: as `vscode.lsp.definition`, for what implements the symbol.
+//! `vscode.lsp.implementation`: what implements a symbol, by file.
 
 use serde_json::Value;
 
-use super::shared::{place_fields, read_place, targets, targets_output};
+use super::listed::{files_schema, output, page_fields, place_fields, read_place, targets};
 use crate::ask::{Ask, Raw, Shape};
 use crate::error::ToolError;
 use crate::schema::Field;
@@ -22,16 +22,17 @@ impl Tool for Implementation {
     }
 
     fn description(&self) -> &'static str {
-        "Finds the code that implements the interface, abstract class, trait or method at a position. Use it to get from a declaration to what runs, in place of a text search for the name."
+        "What implements the interface, class or method at a place."
     }
 
     fn input(&self) -> Vec<Field> {
-        place_fields()
+        let mut fields = place_fields();
+        fields.extend(page_fields());
+        fields
     }
 
     fn output(&self) -> Vec<Field> {
-        let description = "Where the symbol is implemented, sorted by uri and then by range, without duplicates. Empty if the language server knows no implementation.";
-        targets_output(description, "implementation")
+        output("files", files_schema(), &[])
     }
 
     fn is_in_v1(&self) -> bool {
@@ -48,5 +49,9 @@ impl Tool for Implementation {
 
     fn canonicalize(&self, answers: &[Raw], asked: &Asked<'_>) -> Result<Canonical, ToolError> {
         targets(answers, asked, "implementation", "implementations")
+    }
+
+    fn is_paged(&self) -> bool {
+        true
     }
 }

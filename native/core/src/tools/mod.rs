@@ -1,5 +1,6 @@
 //! The tools, a file each (contract sections 2 and 7).
 
+mod declaration;
 mod definition;
 mod diagnostics_document;
 mod diagnostics_workspace;
@@ -7,8 +8,11 @@ mod document_highlights;
 mod document_symbols;
 mod hover;
 mod implementation;
+mod listed;
 mod references;
 mod shared;
+mod type_definition;
+mod usages;
 mod workspace_symbols;
 
 use crate::tool::Registered;
@@ -22,7 +26,10 @@ pub const ALL: &[Registered] = &[
     Registered(&workspace_symbols::WorkspaceSymbols),
     Registered(&diagnostics_document::DocumentDiagnostics),
     Registered(&diagnostics_workspace::WorkspaceDiagnostics),
+    Registered(&usages::Usages),
     Registered(&implementation::Implementation),
+    Registered(&type_definition::TypeDefinition),
+    Registered(&declaration::Declaration),
     Registered(&document_highlights::DocumentHighlights),
 ];
 
@@ -42,7 +49,8 @@ pub fn chosen(choices: &[String]) -> Vec<Registered> {
     let is_chosen = |tool: &Registered| {
         choices.iter().any(|choice| match choice.as_str() {
             "v1" => tool.is_in_v1(),
-            "core" | "all" => true,
+            "core" => tool.is_in_core(),
+            "all" => true,
             name => tool.name() == name,
         })
     };

@@ -17,9 +17,9 @@ use crate::schema::{Field, Schema, optional};
 use crate::snapshots::Retained;
 use crate::tool::{Arguments, Asked, Canonical, Misfit, Question, Tool, read};
 
-const ASK: Ask = Ask::new("textDocument/references", Shape::Locations);
+pub(super) const ASK: Ask = Ask::new("textDocument/references", Shape::Locations);
 const DECLARATION: Ask = Ask::new("textDocument/declaration", Shape::Targets);
-const WITHOUT_DECLARATIONS: &[Ask] = &[ASK, definition::ASK.optional(), DECLARATION.optional()];
+pub(super) const WITHOUT_DECLARATIONS: &[Ask] = &[ASK, definition::ASK.optional(), DECLARATION.optional()];
 
 pub(super) struct References;
 
@@ -86,7 +86,12 @@ impl Tool for References {
             return Err(ToolError::TooManyItems { items, max_items: MAX_REFERENCES_ITEMS_TOTAL });
         }
         let omissions = Omissions { without_range: references.without_range, ..locations.omissions() };
-        Ok(Canonical::Set(Retained { set: locations.encode(items)?, omissions, completeness: asked.completeness }))
+        Ok(Canonical::Set(Retained {
+            set: locations.encode(items)?,
+            omissions,
+            completeness: asked.completeness,
+            frame: None,
+        }))
     }
 
     fn is_paged(&self) -> bool {

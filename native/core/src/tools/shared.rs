@@ -12,14 +12,15 @@ use crate::cursor::Cursor;
 use crate::error::ToolError;
 use crate::limits::{DEFAULT_PAGE_SIZE, MAX_ITEMS_NONPAGED, MAX_PAGE_SIZE};
 use crate::omissions::Omissions;
+use crate::page::WantedPage;
 use crate::page::{List, Page, PageSize, Payload, ResponseBudget};
 use crate::position::Position;
 use crate::schema::{Field, Schema, optional, required};
 use crate::snapshots::Retained;
-use crate::tool::{Arguments, Asked, Canonical, Misfit, Question, WantedPage, read};
+use crate::tool::{Arguments, Asked, Canonical, Misfit, Question, read};
 
 /// The longest `uri` that is accepted, in characters.
-const MAX_URI_CHARACTERS: usize = 16_384;
+pub(super) const MAX_URI_CHARACTERS: usize = 16_384;
 
 /// The arguments of a tool that asks about a place.
 #[derive(Deserialize)]
@@ -40,16 +41,16 @@ struct OfDocument {
 
 pub(super) fn read_place(arguments: &Value) -> Result<Arguments, Misfit> {
     let AtPlace { uri, position } = read(arguments)?;
-    Ok(Arguments { question: Question::about(Subject::Place { uri, position }), page: None })
+    Ok(Arguments { question: Question::about(Subject::Place { uri, position }), page: None, by_path: false })
 }
 
 pub(super) fn read_document(arguments: &Value) -> Result<Arguments, Misfit> {
     let OfDocument { uri } = read(arguments)?;
-    Ok(Arguments { question: Question::about(Subject::Document { uri }), page: None })
+    Ok(Arguments { question: Question::about(Subject::Document { uri }), page: None, by_path: false })
 }
 
 pub(super) fn paged(question: Question, size: Option<u64>, cursor: Option<String>) -> Arguments {
-    Arguments { question, page: Some(WantedPage { size, cursor }) }
+    Arguments { question, page: Some(WantedPage { size, cursor, if_state: None }), by_path: false }
 }
 
 /// The argument that names the document. `to` tells what for.

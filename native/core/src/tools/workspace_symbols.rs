@@ -104,6 +104,7 @@ impl Tool for WorkspaceSymbols {
             set: CanonicalSet::encode(encoded)?,
             omissions,
             completeness: asked.completeness,
+            frame: None,
         }))
     }
 

@@ -4,8 +4,8 @@ use std::fs;
 use std::path::Path;
 
 use gateway_core::ask::Subject;
+use gateway_core::page::WantedPage;
 use gateway_core::position::Position;
-use gateway_core::tool::WantedPage;
 use serde_json::{Value, json};
 
 use crate::double::Asked;
@@ -92,7 +92,7 @@ async fn arguments_that_fit_reach_the_call_with_whole_numbers_as_integers() {
     assert_eq!(asked[0].tool.name(), "vscode.lsp.references");
     let (uri, position) = ("file:///a.ts".to_owned(), Position { line: 4, character: 0 });
     assert_eq!(asked[0].arguments.question.subject, Subject::Place { uri, position });
-    assert_eq!(asked[0].arguments.page, Some(WantedPage { size: Some(u64::MAX), cursor: None }));
+    assert_eq!(asked[0].arguments.page, Some(WantedPage { size: Some(u64::MAX), cursor: None, if_state: None }));
 }
 
 #[tokio::test]
@@ -101,7 +101,7 @@ async fn arguments_left_out_count_as_an_empty_object() {
     let bare = |name: &str| json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": name}});
     assert!(server.ask(&bare("vscode.lsp.diagnostics.workspace")).await.get("result").is_some());
     let page = server.gateway.asked.lock().unwrap()[0].arguments.page.clone();
-    assert_eq!(page, Some(WantedPage { size: None, cursor: None }));
+    assert_eq!(page, Some(WantedPage { size: None, cursor: None, if_state: None }));
     let answer = server.ask(&bare("vscode.lsp.hover")).await;
     assert!(answer["error"]["message"].as_str().unwrap().contains("`uri` is required"), "{answer}");
 }
