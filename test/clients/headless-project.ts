@@ -176,6 +176,7 @@ export function describeProject(
         ["implementation", { file: project.file, at }],
         ["typeDefinition", { file: project.file, at }],
         ["declaration", { file: project.file, at }],
+        ["outline", { file: project.file }],
         ["documentHighlights", { uri, position }],
         ["documentSymbols", { uri }],
         ["workspaceSymbols", { query: project.word }],

@@ -52,7 +52,7 @@ describe("a person who has chosen more tools", () => {
 
   test("a client sees them after those of version 1", async () => {
     const names = await gateway.client.toolNames();
-    const beyond = ["usages", "implementation", "typeDefinition", "declaration", "documentHighlights"];
+    const beyond = ["outline", "usages", "implementation", "typeDefinition", "declaration", "documentHighlights"];
     assert.deepEqual(
       names.slice(7),
       beyond.map((name) => `vscode.lsp.${name}`),

@@ -14,6 +14,40 @@ impl SymbolKind {
         (1..=26).contains(&number).then_some(Self(number))
     }
 
+    /// LSP's name, with a small first letter.
+    pub fn word(self) -> &'static str {
+        const WORDS: [&str; 26] = [
+            "file",
+            "module",
+            "namespace",
+            "package",
+            "class",
+            "method",
+            "property",
+            "field",
+            "constructor",
+            "enum",
+            "interface",
+            "function",
+            "variable",
+            "constant",
+            "string",
+            "number",
+            "boolean",
+            "array",
+            "object",
+            "key",
+            "null",
+            "enumMember",
+            "struct",
+            "event",
+            "operator",
+            "typeParameter",
+        ];
+        // `of_lsp` lets no other number through.
+        WORDS.get(self.0 as usize - 1).copied().unwrap_or_default()
+    }
+
     /// LSP's number.
     pub const fn number(self) -> u32 {
         self.0

@@ -355,6 +355,8 @@ proptest! {
         prop_assert_eq!(hover(&fragments), hover(&reshuffled_fragments));
         let placed_otherwise = document_symbols(&outline, u32::reverse_bits);
         prop_assert_eq!(outlined(&document_symbols(&outline, |place| place)), outlined(&placed_otherwise));
+        let lines = |raw| Call::new("vscode.lsp.outline", [Raw::DocumentSymbols(raw)]).set();
+        prop_assert_eq!(lines(document_symbols(&outline, |place| place)), lines(placed_otherwise));
     }
 
     #[test]

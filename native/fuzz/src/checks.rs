@@ -78,6 +78,9 @@ pub(crate) fn compact(payload: &Value) -> Vec<(String, Value)> {
             }
         }
     }
+    if let Some(symbols) = payload["symbols"].as_array() {
+        return symbols.iter().map(|symbol| (text(payload, "path").to_owned(), symbol.clone())).collect();
+    }
     for (path, place) in &items {
         if let Some(place) = place.as_str() {
             assert!(matches!(place::read(place), Some(Ok(_))), "{place} in {path}");

@@ -201,7 +201,7 @@ mod tests {
                 mostly(&["[]", "[\"src/**\"]", "[\"[\"]"], &["null", "\"a\"", "[1]", "[null]", "{}"]),
             ),
         );
-        (select(tools::ALL), values, vec(0..20_u8, 13)).prop_map(|(tool, values, chances)| {
+        (select(tools::ALL), values, vec(0..20_u8, 15)).prop_map(|(tool, values, chances)| {
             let schema: Value = serde_json::from_str(tool.input_schema().as_str()).unwrap();
             let (uri, position, include, query, size, cursor, (at, detail, paths)) = values;
             let values = [
@@ -216,6 +216,8 @@ mod tests {
                 detail,
                 paths,
                 include,
+                size.clone(),
+                query.clone(),
                 size,
                 query,
             ];
@@ -233,6 +235,8 @@ mod tests {
                 "declarations",
                 "maxTokens",
                 "ifState",
+                "depth",
+                "match",
             ];
             let told = names.into_iter().zip(values).zip(chances).filter(|((name, _), chance)| {
                 if schema["properties"].get(name).is_some() { *chance > 1 } else { *chance == 0 }

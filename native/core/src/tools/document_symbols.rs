@@ -18,7 +18,7 @@ use crate::symbol::{RawDocumentSymbol, RawDocumentSymbols, SymbolKind};
 use crate::tool::{Arguments, Asked, Canonical, Misfit, Question, Tool};
 use crate::uri::CanonicalUri;
 
-const ASK: Ask = Ask::new("textDocument/documentSymbol", Shape::DocumentSymbols);
+pub(super) const ASK: Ask = Ask::new("textDocument/documentSymbol", Shape::DocumentSymbols);
 
 pub(super) struct DocumentSymbols;
 
@@ -138,7 +138,7 @@ impl<'a> Symbol<'a> {
 }
 
 /// An empty name is no name (D17).
-fn name<'a>(raw: &'a RawDocumentSymbols, item: &RawDocumentSymbol) -> Result<Option<&'a str>, ToolError> {
+pub(super) fn name<'a>(raw: &'a RawDocumentSymbols, item: &RawDocumentSymbol) -> Result<Option<&'a str>, ToolError> {
     text(raw, item.name)
 }
 

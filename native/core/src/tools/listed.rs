@@ -75,10 +75,12 @@ pub(super) fn named(file: String) -> Result<String, Misfit> {
 /// The arguments that name a place.
 pub(super) fn place_fields() -> Vec<Field> {
     let at = format!(r#""string","pattern":{}"#, Value::from(place::PATTERN));
-    vec![
-        required("file", Schema::of("Path below the root, or file: URI", r#""string""#)),
-        required("at", Schema::of("0-based line:character of the name", &at)),
-    ]
+    vec![file_field(), required("at", Schema::of("0-based line:character of the name", &at))]
+}
+
+/// The argument that names a file.
+pub(super) fn file_field() -> Field {
+    required("file", Schema::of("Path below the root, or file: URI", r#""string""#))
 }
 
 /// The arguments that choose a page.
@@ -116,6 +118,12 @@ pub(super) fn output(list: &'static str, items: Schema, counts: &[&'static str])
             ),
         ),
     ];
+    if list == "symbols" {
+        fields.push(optional(
+            "path",
+            Schema::of("The file: its path below the root, or root id, colon, path.", r#""string""#),
+        ));
+    }
     fields.extend(counts.iter().map(|name| {
         optional(name, Schema::of("How many there are on all pages together.", r#""integer","minimum":0"#))
     }));

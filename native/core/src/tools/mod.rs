@@ -9,6 +9,7 @@ mod document_symbols;
 mod hover;
 mod implementation;
 mod listed;
+mod outline;
 mod references;
 mod shared;
 mod type_definition;
@@ -26,6 +27,7 @@ pub const ALL: &[Registered] = &[
     Registered(&workspace_symbols::WorkspaceSymbols),
     Registered(&diagnostics_document::DocumentDiagnostics),
     Registered(&diagnostics_workspace::WorkspaceDiagnostics),
+    Registered(&outline::Outline),
     Registered(&usages::Usages),
     Registered(&implementation::Implementation),
     Registered(&type_definition::TypeDefinition),

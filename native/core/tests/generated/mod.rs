@@ -104,7 +104,8 @@ impl Call {
     pub(crate) fn arguments(&self) -> Arguments {
         let place = json!({ "uri": self.uri, "position": { "line": 1, "character": 2 } });
         let at = json!({ "file": self.uri, "at": "1:2" });
-        let tried = [place, json!({ "uri": self.uri }), at, json!({ "query": "a" }), json!({})];
+        let tried =
+            [place, json!({ "uri": self.uri }), at, json!({ "file": self.uri }), json!({ "query": "a" }), json!({})];
         tried.iter().find_map(|arguments| self.tool.read(arguments).ok()).unwrap()
     }
 
