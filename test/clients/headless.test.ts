@@ -1,9 +1,9 @@
 // The program `mcp-lsp-gateway` with the servers that most people have, over stdio.
 
 import assert from "node:assert/strict";
-import { execFile } from "node:child_process";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { delimiter, join } from "node:path";
+import { execFile, execFileSync } from "node:child_process";
+import { existsSync, globSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { delimiter, dirname, join } from "node:path";
 import { test } from "node:test";
 import { ToolFailure } from "../../harness/clients/gateway-client.ts";
 import { removeFolder, temporaryFolder } from "../../harness/editor/gateway-window.ts";
@@ -61,32 +61,80 @@ for (const project of PROJECTS) {
 test("a project that nobody trusts runs nothing of its own, and says what helps", async () => {
   const folder = temporaryFolder("hostile");
   const canary = join(own, "canary");
-  const trap = `#!/bin/sh\necho "$0" >> '${canary}'\n`;
-  for (const name of ["node_modules/.bin/tsc", ".venv/bin/python", ".venv/bin/pyright-langserver", "rust-analyzer"]) {
-    mkdirSync(join(folder, name, ".."), { recursive: true });
-    writeFileSync(join(folder, name), trap, { mode: 0o755 });
+  const traps: string[] = [];
+  const write = (path: string, text: string, mode = 0o644) => {
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, text, { mode });
+  };
+  const trap = (path: string) => {
+    // What is called `.js` is a trap for who starts it and for who loads it.
+    const script = path.endsWith(".js")
+      ? `#!${process.execPath}\nrequire("node:fs").appendFileSync(${JSON.stringify(canary)}, \`\${__filename}\\n\`);\n`
+      : `#!/bin/sh\necho "$0" >> '${canary}'\n`;
+    write(path, script, 0o755);
+    traps.push(path);
+  };
+  const platform = `typescript-${process.platform}-${process.arch}`;
+  for (const name of [
+    "node_modules/.bin/tsc",
+    "node_modules/typescript/bin/tsc",
+    "node_modules/typescript/lib/tsc.js",
+    "node_modules/typescript/lib/tsserver.js",
+    "node_modules/typescript/lib/typescript.js",
+    `node_modules/@typescript/${platform}/lib/tsc`,
+    "node_modules/plugin/index.js",
+    ".venv/bin/python",
+    ".venv/bin/python3",
+    ".venv/bin/pyright-langserver",
+    "toolchain/bin/cargo",
+    "toolchain/bin/rustc",
+    "toolchain/bin/rust-analyzer",
+    "rust-analyzer",
+    "clangd",
+    "c++",
+  ]) {
+    trap(join(folder, name));
   }
   // The one server that must not be started at all, also from where servers may be.
   const outside = join(own, "traps");
-  mkdirSync(outside);
-  writeFileSync(join(outside, "rust-analyzer"), trap, { mode: 0o755 });
-  mkdirSync(join(folder, ".cargo"));
-  writeFileSync(join(folder, ".cargo", "config.toml"), `[build]\nrustc-wrapper = "${folder}/rust-analyzer"\n`);
-  writeFileSync(join(folder, "Cargo.toml"), '[package]\nname = "hostile"\nversion = "0.0.0"\n[lib]\npath = "a.rs"\n');
-  writeFileSync(join(folder, "build.rs"), "fn main() {}\n");
-  const texts = { "a.ts": "export const a = 1;\n", "a.py": "a = 1\n", "a.rs": "pub fn a() {}\n" };
-  for (const [name, text] of Object.entries(texts)) {
-    writeFileSync(join(folder, name), text);
+  trap(join(outside, "rust-analyzer"));
+  const inFolder = (name: string) => join(folder, name);
+  const compile = { directory: folder, file: inFolder("a.cpp"), command: `'${inFolder("c++")}' -c a.cpp` };
+  for (const [name, text] of Object.entries({
+    "a.ts": "export const a = 1;\n",
+    "a.py": "a = 1\n",
+    "a.cpp": "int a = 1;\n",
+    "a.rs": "pub fn a() {}\n",
+    "node_modules/typescript/package.json": '{ "name": "typescript", "version": "7.0.2", "bin": "./bin/tsc" }',
+    [`node_modules/@typescript/${platform}/package.json`]: `{ "name": "@typescript/${platform}", "version": "7.0.2" }`,
+    "tsconfig.json": '{ "compilerOptions": { "plugins": [{ "name": "plugin" }] } }',
+    "pyrightconfig.json": '{ "venvPath": ".", "venv": ".venv" }',
+    "pyproject.toml": '[tool.pyright]\nvenvPath = "."\nvenv = ".venv"\n',
+    ".venv/pyvenv.cfg": `home = ${inFolder(".venv/bin")}\n`,
+    "compile_commands.json": JSON.stringify([compile]),
+    "Cargo.toml": '[package]\nname = "hostile"\nversion = "0.0.0"\n[lib]\npath = "a.rs"\n',
+    "build.rs": `fn main() { std::fs::write(${JSON.stringify(canary)}, "build.rs").unwrap(); }\n`,
+    ".cargo/config.toml": `[build]\nrustc-wrapper = "${inFolder("rust-analyzer")}"\n`,
+    "rust-toolchain.toml": `[toolchain]\npath = "${inFolder("toolchain")}"\n`,
+    ".mcp-lsp-gateway.toml": `[pyright]\nprogram = "${inFolder(".venv/bin/pyright-langserver")}"\n`,
+  })) {
+    write(inFolder(name), text);
   }
-  const inside = ["node_modules/.bin", ".venv/bin", "."].map((name) => join(folder, name));
+  const inside = ["node_modules/.bin", ".venv/bin", "toolchain/bin", "."].map(inFolder);
   const env = environment([...inside, outside, join(own, "programs")].join(delimiter));
+
+  const named = await run(["doctor", "--root", folder], env);
+  assert.equal(named.code, 1);
+  assert.match(named.text, /the file of a project only has `prefer` and `off`/);
+  rmSync(inFolder(".mcp-lsp-gateway.toml"));
+
   const client = await start(folder, [], env);
   const outline = (name: string) =>
     client.callOnce<{ symbols: unknown[] }>("vscode.lsp.documentSymbols", { uri: placeIn(folder, name, "a").uri }).then(
       ({ symbols }) => symbols.length,
       (error: ToolFailure) => error,
     );
-  for (const name of ["a.ts", "a.py"]) {
+  for (const name of ["a.ts", "a.py", "a.cpp"]) {
     const found = await eventually(
       () => outline(name),
       (answer) => typeof answer === "number",
@@ -98,7 +146,12 @@ test("a project that nobody trusts runs nothing of its own, and says what helps"
   assert.deepEqual([refused.code, refused.details["reason"]], ["PROVIDER_UNAVAILABLE", "untrusted"]);
   assert.ok(refused.message.includes("mcp-lsp-gateway trust"), refused.message);
   await client.close();
-  assert.throws(() => readFileSync(canary), { code: "ENOENT" }, "Nothing of the project ran.");
+  assert.equal(existsSync(canary) ? readFileSync(canary, "utf8") : "", "", "Nothing of the project ran.");
+
+  for (const path of traps) {
+    execFileSync(path);
+  }
+  assert.deepEqual(readFileSync(canary, "utf8").trim().split("\n"), traps, "Each trap would have told.");
   removeFolder(folder);
 });
 
