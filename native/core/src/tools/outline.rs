@@ -15,11 +15,12 @@ use crate::error::ToolError;
 use crate::limits::MAX_DOCUMENT_SYMBOLS_TRAVERSED;
 use crate::omissions::Omissions;
 use crate::order::Text;
+use crate::page::WantedPage;
 use crate::place;
 use crate::position::Range;
 use crate::schema::{Field, Schema, optional};
 use crate::symbol::{RawDocumentSymbols, SymbolKind};
-use crate::tool::{Arguments, Asked, Canonical, Misfit, Question, Tool, WantedPage, read_flat};
+use crate::tool::{Arguments, Asked, Canonical, Misfit, Question, Tool, read_flat};
 
 pub(super) struct Outline;
 
