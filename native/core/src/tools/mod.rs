@@ -1,18 +1,16 @@
-//! The tools, a file each (contract sections 2 and 7).
+//! The tools, a file each (contract sections 2 and 7), but for three that only differ in what they ask.
 
-mod declaration;
 mod definition;
 mod diagnostics_document;
 mod diagnostics_workspace;
 mod document_highlights;
 mod document_symbols;
 mod hover;
-mod implementation;
+mod leads;
 mod listed;
 mod outline;
 mod references;
 mod shared;
-mod type_definition;
 mod usages;
 mod workspace_symbols;
 
@@ -29,9 +27,9 @@ pub const ALL: &[Registered] = &[
     Registered(&diagnostics_workspace::WorkspaceDiagnostics),
     Registered(&outline::Outline),
     Registered(&usages::Usages),
-    Registered(&implementation::Implementation),
-    Registered(&type_definition::TypeDefinition),
-    Registered(&declaration::Declaration),
+    Registered(&leads::IMPLEMENTATION),
+    Registered(&leads::TYPE_DEFINITION),
+    Registered(&leads::DECLARATION),
     Registered(&document_highlights::DocumentHighlights),
 ];
 

@@ -1,0 +1,88 @@
+//! `vscode.lsp.implementation`, `vscode.lsp.typeDefinition` and `vscode.lsp.declaration`: where a symbol leads to, by file. They
+//! differ in what is asked.
+
+use serde_json::Value;
+
+use super::listed::{files_schema, output, page_fields, place_fields, read_place, targets};
+use crate::ask::{Ask, Raw, Shape};
+use crate::error::ToolError;
+use crate::schema::Field;
+use crate::tool::{Arguments, Asked, Canonical, Misfit, Question, Tool};
+
+/// A tool that finds where a symbol leads to.
+pub(super) struct Leads {
+    name: &'static str,
+    title: &'static str,
+    description: &'static str,
+    asks: &'static [Ask],
+    /// What is found is called: one, and many.
+    nouns: (&'static str, &'static str),
+}
+
+pub(super) static IMPLEMENTATION: Leads = Leads {
+    name: "vscode.lsp.implementation",
+    title: "Implementation",
+    description: "What implements the interface, class or method at a place.",
+    asks: &[Ask::new("textDocument/implementation", Shape::Targets)],
+    nouns: ("implementation", "implementations"),
+};
+
+pub(super) static TYPE_DEFINITION: Leads = Leads {
+    name: "vscode.lsp.typeDefinition",
+    title: "Type definition",
+    description: "Where the type of the value at a place is defined.",
+    asks: &[Ask::new("textDocument/typeDefinition", Shape::Targets)],
+    nouns: ("type definition", "type definitions"),
+};
+
+pub(super) static DECLARATION: Leads = Leads {
+    name: "vscode.lsp.declaration",
+    title: "Declaration",
+    description: "Where the symbol at a place is declared, if not where it is defined.",
+    asks: &[Ask::new("textDocument/declaration", Shape::Targets)],
+    nouns: ("declaration", "declarations"),
+};
+
+impl Tool for Leads {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn title(&self) -> &'static str {
+        self.title
+    }
+
+    fn description(&self) -> &'static str {
+        self.description
+    }
+
+    fn input(&self) -> Vec<Field> {
+        let mut fields = place_fields();
+        fields.extend(page_fields());
+        fields
+    }
+
+    fn output(&self) -> Vec<Field> {
+        output("files", files_schema(), &[])
+    }
+
+    fn is_in_v1(&self) -> bool {
+        false
+    }
+
+    fn read(&self, arguments: &Value) -> Result<Arguments, Misfit> {
+        read_place(arguments)
+    }
+
+    fn asks(&self, _: &Question) -> &'static [Ask] {
+        self.asks
+    }
+
+    fn canonicalize(&self, answers: &[Raw], asked: &Asked<'_>) -> Result<Canonical, ToolError> {
+        targets(answers, asked, self.nouns.0, self.nouns.1)
+    }
+
+    fn is_paged(&self) -> bool {
+        true
+    }
+}
