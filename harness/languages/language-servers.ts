@@ -2,7 +2,7 @@
 
 import { globSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import type { Server } from "../editor/extensions/languages/extension.ts";
+import type { Server, Servers } from "../editor/extensions/languages/extension.ts";
 import { startEditor } from "../editor/gateway-window.ts";
 import { packTestExtension } from "../editor/handover.ts";
 import type { RealVsCode } from "../editor/real-vscode.ts";
@@ -25,8 +25,17 @@ export function startEditorWith(...servers: readonly Server[]): Promise<RealVsCo
 }
 
 /** The same, with the extension of this name in harness/editor/extensions. */
-export async function startEditorAs(extension: string, ...servers: readonly Server[]): Promise<RealVsCode> {
-  return startEditor({ "gatewayLanguages.servers": servers }, [await packTestExtension(extension)]);
+export function startEditorAs(extension: string, ...servers: readonly Server[]): Promise<RealVsCode> {
+  return startEditorOf({ [extension]: servers });
+}
+
+/** The same, with several extensions. */
+export async function startEditorOf(
+  servers: Servers,
+  settings: Readonly<Record<string, unknown>> = {},
+): Promise<RealVsCode> {
+  const extensions = await Promise.all(Object.keys(servers).map(packTestExtension));
+  return startEditor({ ...settings, "gatewayLanguages.servers": servers }, extensions);
 }
 
 /** A server as it was installed. */
@@ -85,7 +94,11 @@ export async function typescript7(): Promise<InstalledServer> {
   );
   return installed(
     { name: "tsc", program: [join(folder, program)] },
-    { language: "typescript", args: ["--lsp", "--stdio"] },
+    {
+      language: "typescript",
+      others: ["typescriptreact", "javascript", "javascriptreact"],
+      args: ["--lsp", "--stdio"],
+    },
   );
 }
 

@@ -16,6 +16,7 @@ export interface Place {
 export const PROSE = {
   typescript: /\/\*[\s\S]*?\*\/|\/\/.*|'[^'\n]*'|"[^"\n]*"/g,
   python: /"""[\s\S]*?"""|'''[\s\S]*?'''|#.*|'[^'\n]*'|"[^"\n]*"/g,
+  rust: /\/\*[\s\S]*?\*\/|\/\/.*|"[^"\n]*"/g,
   cpp: /\/\*[\s\S]*?\*\/|\/\/.*|'[^'\n]*'|"[^"\n]*"|^#.*/gm,
 } as const;
 

@@ -13,7 +13,7 @@ export interface Exports {
 }
 
 export async function activate(): Promise<Exports> {
-  const [client] = clientsOfSettings();
+  const [client] = clientsOfSettings("rust-analyzer");
   if (client === undefined) {
     throw new Error("The settings name no server.");
   }
