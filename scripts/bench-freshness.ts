@@ -2,12 +2,13 @@
 // many answers were about the files before the write, and how long the right ones took from the write on, beside the time
 // until VS Code's own command is right, called in the same window. Then the same without an editor, by four language
 // servers, some of the writes being checkouts of many files. `-- --language python` takes only what has that in its name,
-// and `--trials N` and `--seed N` other trials.
+// and `--trials N` and `--seed N` other trials. At the end, what it costs to watch very many files; `--watch` takes only that.
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { buildAddon } from "../harness/build/addon.ts";
 import { buildHeadless } from "../harness/build/headless.ts";
 import { packVsix } from "../harness/build/vsix.ts";
 import { StdioClient } from "../harness/clients/stdio-client.ts";
@@ -42,6 +43,7 @@ import { ownEnvironment } from "../harness/machine/own-environment.ts";
 import { command, Failure, say, step } from "../harness/machine/progress.mjs";
 import { median } from "../harness/results/table.ts";
 import { buildRustBench, RustProcess } from "./bench/rust.ts";
+import { compareLoops } from "./bench/watching.ts";
 
 const DEFAULT_TRIALS = 1_000;
 const DEFAULT_SEED = 20_251_122;
@@ -91,8 +93,17 @@ const TRIED = [
 
 await command(async () => {
   const { values } = parseArgs({
-    options: { trials: { type: "string" }, seed: { type: "string" }, language: { type: "string", default: "" } },
+    options: {
+      trials: { type: "string" },
+      seed: { type: "string" },
+      language: { type: "string", default: "" },
+      watch: { type: "boolean" },
+    },
   });
+  if (values.watch === true) {
+    await watch();
+    return 0;
+  }
   const count = Number(values.trials ?? DEFAULT_TRIALS);
   const seed = Number(values.seed ?? DEFAULT_SEED);
   if (!Number.isInteger(count) || count < 1 || !Number.isInteger(seed)) {
@@ -217,6 +228,8 @@ async function watch(): Promise<void> {
   } finally {
     rmSync(root, { recursive: true });
   }
+  await buildAddon("release");
+  await compareLoops(WATCHED_FILES);
 }
 
 function kindOf({ write, question }: Trial): string {

@@ -2,6 +2,7 @@
 // VS Code's, and does what the messages of its parent say. `HostProcess` is the parent's side.
 
 import { createRequire } from "node:module";
+import { monitorEventLoopDelay, performance } from "node:perf_hooks";
 import { setTimeout } from "node:timers/promises";
 import { carryQuestions, type Host } from "../../extension/boundary/questions.ts";
 import {
@@ -35,9 +36,23 @@ export interface Commands {
   workspace: Workspace;
   /** Resolves to the resident bytes once everything is collected that can be. */
   resident: null;
+  /** Resolves to `LoopCosts` since this was asked before; the first time, to nothing that counts. */
+  loop: null;
   /** Resolves to `PackingTimes`. */
   packing: { readonly files: readonly string[]; readonly sizes: readonly number[]; readonly rounds: number };
 }
+
+/** What this thread did. */
+export interface LoopCosts {
+  /** How long it was not idle. */
+  readonly activeMs: number;
+  /** By how much the latest of its timers was late. */
+  readonly longestMs: number;
+}
+
+const RESOLUTION_MS = 10;
+const delays = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
+let before = performance.eventLoopUtilization();
 
 const native: typeof Native = createRequire(import.meta.url)(addonFile);
 let gateway: Native.Gateway | undefined;
@@ -62,6 +77,8 @@ async function obey(name: keyof Commands, argument: never): Promise<unknown> {
       return setWorkspace(argument);
     case "resident":
       return resident();
+    case "loop":
+      return loop();
     case "packing":
       return timePacking(argument);
   }
@@ -81,6 +98,18 @@ async function resident(): Promise<number> {
     await setTimeout(50);
   }
   return process.memoryUsage.rss();
+}
+
+function loop(): LoopCosts {
+  const costs = {
+    activeMs: performance.eventLoopUtilization(before).active,
+    longestMs: Math.max(0, delays.max / 1e6 - RESOLUTION_MS),
+  };
+  // Not from the start: other measurements are not to have the timer.
+  delays.enable();
+  delays.reset();
+  before = performance.eventLoopUtilization();
+  return costs;
 }
 
 const host: Host = {

@@ -2,10 +2,9 @@
 
 import assert from "node:assert/strict";
 import { mkdirSync, writeFileSync } from "node:fs";
-import { basename, delimiter, join } from "node:path";
+import { delimiter, join } from "node:path";
 import { test } from "node:test";
 import { pathToFileURL } from "node:url";
-import type { Page } from "../../harness/clients/gateway-client.ts";
 import { removeFolder, temporaryFolder } from "../../harness/editor/gateway-window.ts";
 import { ON_FLASK, ON_GO, ON_RXJS } from "../../harness/languages/asked-projects.ts";
 import {
@@ -184,22 +183,3 @@ for (const one of triedWithDocuments) {
     removeFolder(folder);
   });
 }
-
-test("ty reports on files that nobody has asked about, and on what was written last", async () => {
-  const folder = temporaryFolder("reports");
-  const client = await start(folder, [], environment(await pathOf({ name: "ty", server: ty })));
-  const files = async (): Promise<readonly string[]> => {
-    const page = await eventually(
-      () => client.callOnce<Page<{ uri: string }>>("vscode.lsp.diagnostics.workspace", {}).catch(() => undefined),
-      (answer) => answer !== undefined,
-    );
-    return (page?.items ?? []).map(({ uri }) => basename(uri));
-  };
-  writeFileSync(join(folder, "a.py"), "a = 1\n");
-  writeFileSync(join(folder, "b.py"), 'b: int = ""\n');
-  assert.deepEqual(await files(), ["b.py"]);
-  writeFileSync(join(folder, "b.py"), "b: int = 1\n");
-  assert.deepEqual(await files(), []);
-  await client.close();
-  removeFolder(folder);
-});

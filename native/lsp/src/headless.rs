@@ -381,16 +381,8 @@ impl Headless {
         Ok(Raw::Diagnostics(answers::diagnostics(all.iter().map(|reports| (uri, &**reports)))))
     }
 
-    /// What each server has reported on the documents that are its own. Those that report on all files are asked to.
-    async fn published(&self) -> Result<RawDiagnostics, EditorError> {
-        let mains = self.of_workspace().await;
-        let whole = mains.iter().filter(|main| main.can_start && self.row(&main.home).reports_on_all);
-        try_join_all(whole.map(|main| async move {
-            let opened = self.opened_last(&main.document.uri).await?;
-            let Asked { server, document, .. } = self.asked(&opened, &main.home).await?;
-            server.report_on_all(&document).await.map_err(EditorError::from)
-        }))
-        .await?;
+    /// What each server has reported on the documents that are its own.
+    async fn published(&self) -> RawDiagnostics {
         let slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let known = Arc::clone(&self.known);
         let mut all: Vec<(String, Arc<[Report]>)> = Vec::new();
@@ -406,7 +398,7 @@ impl Headless {
             let own = spawn_blocking(move || reported.into_iter().filter(is_own).collect::<Vec<_>>());
             all.extend(own.await.unwrap_or_default());
         }
-        Ok(answers::diagnostics(all.iter().map(|(uri, reports)| (uri.as_str(), &**reports))))
+        answers::diagnostics(all.iter().map(|(uri, reports)| (uri.as_str(), &**reports)))
     }
 }
 
@@ -508,7 +500,7 @@ impl Editor for Headless {
             self.check_any_language().await?;
         }
         match (ask.shape, subject.uri()) {
-            (Shape::Diagnostics, None) => self.published().await.map(Raw::Diagnostics),
+            (Shape::Diagnostics, None) => Ok(Raw::Diagnostics(self.published().await)),
             (_, None) => self.workspace_symbols(ask, subject).await,
             (Shape::Diagnostics, Some(uri)) => self.document_diagnostics(ask, uri).await,
             (_, Some(uri)) => self.document_answers(ask, subject, uri).await,

@@ -518,36 +518,6 @@ impl Server {
         to_raw_value(&found).map_err(|_| NoAnswer::Failed)
     }
 
-    /// Has the server report on all files of the folder, of which this document is one. It answers only once it has
-    /// something to say, so it is told that we know something else of the document.
-    pub(crate) async fn report_on_all(&self, document: &Document) -> Result<(), NoAnswer> {
-        #[derive(Deserialize)]
-        struct Answer {
-            items: Vec<Of>,
-        }
-        #[derive(Deserialize)]
-        struct Of {
-            uri: String,
-            items: Box<RawValue>,
-        }
-        let pull = self.shown(|state| self.pulls(state)).await?;
-        let known = json!([{ "uri": document.uri, "value": "nothing" }]);
-        let mut params = json!({ "previousResultIds": known });
-        if let Some(identifier) = pull.identifier {
-            params["identifier"] = identifier.into();
-        }
-        let answer = self.request("workspace/diagnostic", params).await?;
-        let Answer { items } = serde_json::from_str(answer.get()).map_err(|_| NoAnswer::Failed)?;
-        let mut published = BTreeMap::new();
-        for Of { uri, items } in items {
-            let reports = Report::read_all(&items).map_err(|_| NoAnswer::Failed)?.into();
-            published.insert(own_spelling(&uri), Published { known_for: 0, settles: None, reports });
-        }
-        // What it does not speak of has nothing wrong with it.
-        self.client.state().published = published;
-        Ok(())
-    }
-
     /// Everything that the server has reported so far, by document.
     pub(crate) fn all_diagnostics(&self) -> Vec<(String, Arc<[Report]>)> {
         let state = self.client.state();

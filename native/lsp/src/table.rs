@@ -52,9 +52,6 @@ pub struct Row {
     /// Whether it knows all files of the folder once it is ready, and not only those that it was given.
     #[serde(default = "yes")]
     pub has_index: bool,
-    /// Whether it reports on all files of the folder when it is asked to.
-    #[serde(default)]
-    pub reports_on_all: bool,
     /// Methods that it is not asked, since it does not answer them, or with a part.
     #[serde(default)]
     pub lacks: Vec<String>,
@@ -118,7 +115,6 @@ impl Default for Row {
             python: false,
             markers: Vec::new(),
             has_index: true,
-            reports_on_all: false,
             lacks: Vec::new(),
             rule: Rule::default(),
             options: Value::Null,

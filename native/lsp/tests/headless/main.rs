@@ -549,29 +549,6 @@ async fn diagnostics_of_tsserver_are_asked_for_in_its_own_way() {
 }
 
 #[tokio::test]
-async fn a_server_that_reports_on_all_files_is_asked_to_for_the_workspace() {
-    let range = json!({ "start": { "line": 0, "character": 0 }, "end": { "line": 0, "character": 1 } });
-    let report = |wrong: &Value| json!({ "kind": "full", "uri": "${root}/b.txt", "items": wrong });
-    let script = json!({
-        "diagnostics": { "pull": "static" },
-        "rules": [
-            { "on": "workspace/diagnostic", "nth": 1, "do": [{ "answer": {
-                "items": [report(&json!([{ "range": range, "message": "wrong" }]))] } }] },
-            { "on": "workspace/diagnostic", "do": [{ "answer": { "items": [] } }] },
-        ],
-    });
-    let all = Row { reports_on_all: true, ..another("All", SERVER, &script) };
-    let bench = Bench::with(With { program: "/nowhere/server".into(), more: vec![all], ..With::default() }, &json!({}));
-    let files = async || {
-        let page = bench.call("vscode.lsp.diagnostics.workspace", json!({})).await.unwrap();
-        page["items"].as_array().unwrap().iter().map(|item| item["uri"].clone()).collect::<Vec<_>>()
-    };
-    assert_eq!(files().await, [json!(bench.uri("b.txt"))], "which nobody has opened");
-    bench.write("b.txt", "right\n");
-    assert_eq!(files().await, [] as [Value; 0]);
-}
-
-#[tokio::test]
 async fn a_server_is_not_asked_what_it_lacks() {
     let lacking = |lacks: &str| Row {
         lacks: vec![lacks.to_owned()],
