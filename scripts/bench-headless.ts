@@ -89,7 +89,7 @@ const PROJECTS: readonly HeadlessProject[] = [
     name: "gopls on two files",
     server: gopls,
     ...ON_GO,
-    whole: 3,
+    whole: 4,
     ready: async () => {},
   },
 ];

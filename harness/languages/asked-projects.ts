@@ -36,7 +36,7 @@ export const ON_SEMVER: AskedProject = {
 
 const GO_TEXTS = {
   "go.mod": "module own\n\ngo 1.19\n",
-  "base.go": "package own\n\ntype Boat struct{}\n",
+  "base.go": "package own\n\ntype Boat struct{}\n\nvar first Boat\n",
   "a.go": "package own\n\nfunc a() Boat {\n\treturn Boat{}\n}\n",
 };
 

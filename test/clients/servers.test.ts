@@ -41,7 +41,7 @@ const TRIED: readonly Tried[] = [
     name: "gopls",
     server: gopls,
     ...ON_GO,
-    whole: 3,
+    whole: 4,
     language: GO,
     // It answers with an error where nothing is defined.
     questions: ["references", "symbols", "diagnostics"],
