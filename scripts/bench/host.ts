@@ -44,15 +44,18 @@ export interface Commands {
 
 /** What this thread did. */
 export interface LoopCosts {
-  /** How long it was not idle. */
+  readonly spanMs: number;
+  /** How long it was not idle; this counts while another process has the processor. */
   readonly activeMs: number;
+  /** How long it had a processor. */
+  readonly processorMs: number;
   /** By how much the latest of its timers was late. */
   readonly longestMs: number;
 }
 
 const RESOLUTION_MS = 10;
 const delays = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
-let before = performance.eventLoopUtilization();
+let before = { loop: performance.eventLoopUtilization(), processor: process.threadCpuUsage() };
 
 const native: typeof Native = createRequire(import.meta.url)(addonFile);
 let gateway: Native.Gateway | undefined;
@@ -101,14 +104,18 @@ async function resident(): Promise<number> {
 }
 
 function loop(): LoopCosts {
+  const { active, idle } = performance.eventLoopUtilization(before.loop);
+  const { user, system } = process.threadCpuUsage(before.processor);
   const costs = {
-    activeMs: performance.eventLoopUtilization(before).active,
+    spanMs: active + idle,
+    activeMs: active,
+    processorMs: (user + system) / 1e3,
     longestMs: Math.max(0, delays.max / 1e6 - RESOLUTION_MS),
   };
   // Not from the start: other measurements are not to have the timer.
   delays.enable();
   delays.reset();
-  before = performance.eventLoopUtilization();
+  before = { loop: performance.eventLoopUtilization(), processor: process.threadCpuUsage() };
   return costs;
 }
 

@@ -14,46 +14,57 @@ const WRITTEN = 2_000;
 const PATIENCE_MS = 60_000;
 const PAUSE_MS = 50;
 
-/** What the thread did in one round: until the first answer, and while files were written. */
+const FIGURES = [
+  ["measured for", "spanMs"],
+  ["active", "activeMs"],
+  ["on a processor", "processorMs"],
+  ["longest delay", "longestMs"],
+] as const;
+
+/** What the thread did until the first answer, and while files were written. */
 type Round = readonly [start: LoopCosts, writes: LoopCosts];
 
 /** Prints what the thread does over so many files and over one, taken by turns. */
 export async function compareLoops(files: number): Promise<void> {
-  const projects = [new Project(1), new Project(files)];
+  const [few, many] = [new Project(1), new Project(files)];
   try {
-    const rounds: Round[][] = projects.map(() => []);
-    for (let round = 0; round < ROUNDS; round += 1) {
-      for (const [index, project] of projects.entries()) {
-        rounds[index]?.push(await takeRound(project));
-      }
+    const rounds: { few: Round; many: Round }[] = [];
+    while (rounds.length < ROUNDS) {
+      const ofMany = await takeRound(many, 0);
+      // For as long, since the measurement itself takes some of the thread.
+      rounds.push({ many: ofMany, few: await takeRound(few, ofMany[0].spanMs) });
     }
-    say(`| The editor's thread, medians of ${ROUNDS} | 1 file | ${files} files | difference |`);
+    say(`| The editor's thread, medians of ${ROUNDS} rounds | 1 file | ${files} files | difference |`);
     say("| --- | --- | --- | --- |");
-    for (const [part, name] of ["until the first answer", `while ${WRITTEN} files are written`].entries()) {
-      for (const [figure, of] of [["active", "activeMs"] as const, ["longest delay", "longestMs"] as const]) {
-        const [one = Number.NaN, many = Number.NaN] = rounds.map((all) =>
-          median(all.map((round) => round[part]?.[of] ?? Number.NaN)),
-        );
-        say(`| ${name}: ${figure} | ${one.toFixed(1)} ms | ${many.toFixed(1)} ms | ${(many - one).toFixed(1)} ms |`);
+    for (const [part, name] of [
+      [0, "until the first answer"],
+      [1, `while ${WRITTEN} files are written`],
+    ] as const) {
+      for (const [figure, of] of FIGURES) {
+        const ms = (values: readonly number[]) => `${median(values).toFixed(1)} ms`;
+        const [ofFew, ofMany] = [rounds.map(({ few }) => few[part][of]), rounds.map(({ many }) => many[part][of])];
+        const differences = ofMany.map((value, round) => value - (ofFew[round] ?? Number.NaN));
+        say(`| ${name}: ${figure} | ${ms(ofFew)} | ${ms(ofMany)} | ${ms(differences)} |`);
       }
     }
   } finally {
-    for (const project of projects) {
-      project.remove();
-    }
+    few.remove();
+    many.remove();
   }
 }
 
-/** A gateway in a fresh process; this process writes. */
-async function takeRound(project: Project): Promise<Round> {
+/** A gateway in a process of its own, whose first part lasts at least so long; this process writes. */
+async function takeRound(project: Project, atLeastMs: number): Promise<Round> {
   const host = new HostProcess();
   const loop = async () => (await host.command("loop", null)) as LoopCosts;
   const folder = join(project.root, "written");
   try {
     await host.command("workspace", { files: project.files.slice(0, 1), references: 1 });
     await loop();
+    const begun = performance.now();
     const gateway = await host.serve(project);
     await answered(gateway);
+    await delay(Math.max(0, begun + atLeastMs - performance.now()));
     const start = await loop();
     mkdirSync(folder);
     for (let file = 0; file < WRITTEN; file += 1) {
