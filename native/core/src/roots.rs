@@ -3,13 +3,14 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use serde_json::Value;
+
 use crate::error::ToolError;
 use crate::keys::RootsKey;
 use crate::uri::{
     ANOTHER_MACHINE, CanonicalUri, NamedPath, PathStyle, below, file_uri, input_path, is_inside, joined,
     lossy_path_text, output_path, path_text,
 };
-use serde_json::Value;
 
 /// The only way in which core learns about the file system.
 pub trait RealPaths: Send + Sync {

@@ -19,7 +19,7 @@ use gateway_server::watch::{Change, Kind};
 use tokio::task::spawn_blocking;
 use tokio::time::Instant;
 
-use crate::answers::{self, Report};
+use crate::answers;
 use crate::known::{Home, Known};
 use crate::server::{Document, NoAnswer, PROVIDERS, Server, read_text, uri_of};
 use crate::setup::Surroundings;
@@ -228,7 +228,7 @@ impl Headless {
         let opened = self.opened_last(uri).await?;
         let Some(main) = opened.homes.first() else { return Err(EditorError::Unavailable(None)) };
         let mut homes = opened.homes.clone();
-        if self.row(main).has_parts() && ask.is_some_and(|ask| USES.contains(&ask.method)) {
+        if self.known.has_parts(main.row) && ask.is_some_and(|ask| USES.contains(&ask.method)) {
             homes.extend(self.siblings(main).await);
         }
         let found = join_all(homes.iter().map(|home| self.asked(&opened, home))).await;
@@ -384,21 +384,19 @@ impl Headless {
     /// What each server has reported on the documents that are its own.
     async fn published(&self) -> RawDiagnostics {
         let slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let known = Arc::clone(&self.known);
-        let mut all: Vec<(String, Arc<[Report]>)> = Vec::new();
-        for ((row, folder), slot) in slots {
-            let Some(server) = slot.running() else { continue };
-            let known = Arc::clone(&known);
-            let is_own = move |(uri, _): &(String, Arc<[Report]>)| {
+        let reported = slots.into_iter().filter_map(|(home, slot)| Some((home, slot.running()?.all_diagnostics())));
+        let (reported, known): (Vec<_>, _) = (reported.collect(), Arc::clone(&self.known));
+        let own = spawn_blocking(move || {
+            let is_own = |(row, folder): &(usize, Arc<Path>), uri: &str| {
                 let path = path_of_file_uri(uri, PathStyle::NATIVE).map(PathBuf::from);
                 let homes = path.map(|path| known.homes(&path)).unwrap_or_default();
-                homes.iter().any(|home| home.row == row && home.folder == folder)
+                homes.iter().any(|own| own.row == *row && own.folder == *folder)
             };
-            let reported = server.all_diagnostics();
-            let own = spawn_blocking(move || reported.into_iter().filter(is_own).collect::<Vec<_>>());
-            all.extend(own.await.unwrap_or_default());
-        }
-        answers::diagnostics(all.iter().map(|(uri, reports)| (uri.as_str(), &**reports)))
+            let reported = reported.iter().flat_map(|(home, reports)| reports.iter().map(move |report| (home, report)));
+            let own = reported.filter(|(home, (uri, _))| is_own(home, uri));
+            answers::diagnostics(own.map(|(_, (uri, reports))| (uri.as_str(), &**reports)))
+        });
+        own.await.unwrap_or_default()
     }
 }
 

@@ -67,11 +67,21 @@ impl Known {
         rows.into_iter().map(|row| self.home(row, path, &belonging, folders)).collect()
     }
 
+    /// Whether several of a server may run in one checkout, each for a part of it.
+    pub(crate) fn has_parts(&self, row: usize) -> bool {
+        self.has_environments(row) || !self.rows[row].markers.is_empty()
+    }
+
+    /// Whether a folder with an environment of Python of its own has a server of its own.
+    fn has_environments(&self, row: usize) -> bool {
+        self.rows[row].python && self.surroundings.is_trusted
+    }
+
     fn home(&self, row: usize, path: &Path, belonging: &Belonging, folders: &mut Folders<'_>) -> Home {
         let Belonging { checkout, environment, .. } = belonging;
-        let Row { python, markers, .. } = &*self.rows[row];
+        let markers = &self.rows[row].markers;
         let folder = match (environment, path.parent()) {
-            (Some(own), _) if *python && self.surroundings.is_trusted => Arc::clone(own),
+            (Some(own), _) if self.has_environments(row) => Arc::clone(own),
             (_, Some(around)) if !markers.is_empty() => folders.marked(around, markers, checkout),
             _ => Arc::clone(checkout),
         };

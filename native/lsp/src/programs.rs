@@ -115,6 +115,7 @@ mod tests {
         assert_eq!(find(&[&beside.join("link/bin/tsc")]), None);
         assert_eq!(find(&[Path::new("tsc"), Path::new("tsgo")]), Some(outside));
     }
+
     /// An older TypeScript calls its compiler as the newer one calls its server.
     #[test]
     fn a_program_is_told_from_another_of_its_name_by_what_lies_beside_it() {

@@ -173,6 +173,15 @@ struct Open {
     told: u64,
 }
 
+/// Whether there is something to be seen.
+enum Seen<T> {
+    This(T),
+    /// It will be then if nothing else is shown.
+    At(Instant),
+    /// Not before something is shown.
+    Not,
+}
+
 /// How diagnostics are asked for.
 struct Pull {
     identifier: Option<String>,
@@ -343,28 +352,28 @@ impl Server {
     /// Waits until the server is ready, and returns how often that had ended before. It fails if the server says that it
     /// cannot work.
     pub(crate) async fn ready(&self) -> Result<u64, NoAnswer> {
-        let mut news = self.client.news.subscribe();
         loop {
-            news.mark_unchanged();
-            let (state, endings, is_confirmed, searches) = {
-                let state = self.client.state();
-                if let Some(fault) = &state.signs.fault {
-                    return Err(NoAnswer::Unable(fault.clone()));
-                }
-                let known = state.signs.state(Instant::now());
-                (known, state.signs.endings, state.is_confirmed(), state.signs.searches)
-            };
-            match state {
-                Ready::Ready if self.row.counts_files() && !is_confirmed => {
-                    // It has begun to read them when it says how many there are.
-                    let nothing = json!({ "query": "" });
-                    drop(self.connection.request("workspace/symbol", Some(nothing), DEADLINE).await?);
-                    self.client.state().confirmed = searches;
-                }
-                Ready::Ready => return Ok(endings),
-                Ready::ReadyAt(at) => timeout_at(at, self.more(&mut news)).await.unwrap_or(Ok(()))?,
-                Ready::NotReady => self.more(&mut news).await?,
-            }
+            let (endings, unconfirmed) = self
+                .seen(|state| {
+                    if let Some(fault) = &state.signs.fault {
+                        return Seen::This(Err(NoAnswer::Unable(fault.clone())));
+                    }
+                    match state.signs.state(Instant::now()) {
+                        Ready::Ready => {
+                            let is_confirmed = !self.row.counts_files() || state.is_confirmed();
+                            let unconfirmed = (!is_confirmed).then_some(state.signs.searches);
+                            Seen::This(Ok((state.signs.endings, unconfirmed)))
+                        }
+                        Ready::ReadyAt(at) => Seen::At(at),
+                        Ready::NotReady => Seen::Not,
+                    }
+                })
+                .await??;
+            let Some(searches) = unconfirmed else { return Ok(endings) };
+            // It has begun to read them when it says how many there are.
+            let nothing = json!({ "query": "" });
+            drop(self.connection.request("workspace/symbol", Some(nothing), DEADLINE).await?);
+            self.client.state().confirmed = searches;
         }
     }
 
@@ -373,7 +382,7 @@ impl Server {
         let mut state = self.client.state();
         state.uses += 1;
         let (uses, told) = (state.uses, state.told);
-        let Document { uri, language, text } = document;
+        let Document { uri, text, .. } = document;
         // What is published for a version may be of the time before other files were written; and clangd looks at what a
         // file includes only when it is given the file.
         let is_published = self.pulls(&state).is_none() && self.row.rule != Rule::TsServer;
@@ -389,9 +398,8 @@ impl Server {
             let version = open.version;
             if self.row.rule == Rule::TsServer {
                 // A text that takes the place of another as a whole is now and then added to it.
-                let document = json!({ "uri": uri, "languageId": language, "version": version, "text": &**text });
-                self.connection.notify("textDocument/didClose", Some(json!({ "textDocument": { "uri": uri } })))?;
-                self.connection.notify("textDocument/didOpen", Some(json!({ "textDocument": document })))?;
+                self.did_close(uri)?;
+                self.did_open(document, version)?;
                 return Ok(version);
             }
             let mut params = json!({
@@ -406,8 +414,7 @@ impl Server {
             self.connection.notify("textDocument/didChange", Some(params))?;
             version
         } else {
-            let document = json!({ "uri": uri, "languageId": language, "version": 1, "text": &**text });
-            self.connection.notify("textDocument/didOpen", Some(json!({ "textDocument": document })))?;
+            self.did_open(document, 1)?;
             state.open.insert(uri.clone(), Open { version: 1, text: Arc::clone(text), used: uses, told });
             1
         };
@@ -424,9 +431,18 @@ impl Server {
     fn close(&self, state: &mut State, uri: &str) -> Result<(), Ended> {
         if state.open.remove(uri).is_some() {
             state.published.remove(&own_spelling(uri));
-            self.connection.notify("textDocument/didClose", Some(json!({ "textDocument": { "uri": uri } })))?;
+            self.did_close(uri)?;
         }
         Ok(())
+    }
+
+    fn did_open(&self, Document { uri, language, text }: &Document, version: i32) -> Result<(), Ended> {
+        let document = json!({ "uri": uri, "languageId": language, "version": version, "text": &**text });
+        self.connection.notify("textDocument/didOpen", Some(json!({ "textDocument": document })))
+    }
+
+    fn did_close(&self, uri: &str) -> Result<(), Ended> {
+        self.connection.notify("textDocument/didClose", Some(json!({ "textDocument": { "uri": uri } })))
     }
 
     /// Asks about a document, which it has in this version, or the workspace, once the server is ready; and again where it
@@ -477,25 +493,11 @@ impl Server {
     /// Waits until the server has published for this version of a document, or is to be asked: it may say that only after
     /// the start.
     async fn published_or_pull(&self, uri: &str, version: i32) -> Result<Result<Arc<[Report]>, Pull>, NoAnswer> {
-        let mut news = self.client.news.subscribe();
-        loop {
-            news.mark_unchanged();
-            let settles = {
-                let state = self.client.state();
-                if let Some(pull) = self.pulls(&state) {
-                    return Ok(Err(pull));
-                }
-                match state.published.get(uri).filter(|published| published.known_for >= version) {
-                    Some(Published { settles: Some(at), .. }) if *at > Instant::now() => Some(*at),
-                    Some(published) => return Ok(Ok(Arc::clone(&published.reports))),
-                    None => None,
-                }
-            };
-            match settles {
-                Some(at) => timeout_at(at, self.more(&mut news)).await.unwrap_or(Ok(()))?,
-                None => self.more(&mut news).await?,
-            }
-        }
+        self.seen(|state| match self.pulls(state) {
+            Some(pull) => Seen::This(Err(pull)),
+            None => state.published_for(uri, version).map(Ok),
+        })
+        .await
     }
 
     async fn pulled(&self, document: &Document, Pull { identifier }: Pull) -> Result<Box<RawValue>, NoAnswer> {
@@ -525,14 +527,16 @@ impl Server {
     }
 
     /// Waits until there is this to be seen.
-    async fn shown<T>(&self, look: impl Fn(&State) -> Option<T>) -> Result<T, NoAnswer> {
+    async fn seen<T>(&self, look: impl Fn(&State) -> Seen<T>) -> Result<T, NoAnswer> {
         let mut news = self.client.news.subscribe();
         loop {
             news.mark_unchanged();
-            if let Some(seen) = look(&self.client.state()) {
-                return Ok(seen);
+            let seen = look(&self.client.state());
+            match seen {
+                Seen::This(seen) => return Ok(seen),
+                Seen::At(at) => timeout_at(at, self.more(&mut news)).await.unwrap_or(Ok(()))?,
+                Seen::Not => self.more(&mut news).await?,
             }
-            self.more(&mut news).await?;
         }
     }
 
@@ -594,7 +598,8 @@ impl Server {
                 // It looks for its source files again, a moment after it has heard that one has come or gone.
                 let comes_or_goes = |change: &&Change| change.kind != Kind::Changed && self.is_searched(&change.path);
                 if of_language.iter().any(comes_or_goes) {
-                    let has_searched = self.shown(|state| (state.signs.searches > searches).then_some(()));
+                    let has_searched =
+                        self.seen(|state| if state.signs.searches > searches { Seen::This(()) } else { Seen::Not });
                     is_shown = self.witnessed(WITNESS_DEADLINE, has_searched).await?;
                 }
             }
@@ -672,7 +677,7 @@ impl Server {
     async fn has_read(&self, uri: &str, version: i32) -> Result<bool, NoAnswer> {
         let uri = own_spelling(uri);
         // A large file takes as long as any question about it would.
-        self.witnessed(DEADLINE, self.shown(|state| state.published_for(&uri, version).map(drop))).await
+        self.witnessed(DEADLINE, self.seen(|state| state.published_for(&uri, version).map(drop))).await
     }
 
     /// Whether a server has shown in time that it knows what was written.
@@ -737,11 +742,24 @@ impl Server {
     }
 }
 
+impl<T> Seen<T> {
+    fn map<U>(self, change: impl FnOnce(T) -> U) -> Seen<U> {
+        match self {
+            Self::This(seen) => Seen::This(change(seen)),
+            Self::At(at) => Seen::At(at),
+            Self::Not => Seen::Not,
+        }
+    }
+}
+
 impl State {
     /// What was published for this version of a document, or a later one, by the URI as we write it.
-    fn published_for(&self, uri: &str, version: i32) -> Option<Arc<[Report]>> {
-        let published = self.published.get(uri)?;
-        (published.settles.is_none() && published.known_for >= version).then(|| Arc::clone(&published.reports))
+    fn published_for(&self, uri: &str, version: i32) -> Seen<Arc<[Report]>> {
+        match self.published.get(uri).filter(|published| published.known_for >= version) {
+            Some(Published { settles: Some(at), .. }) if *at > Instant::now() => Seen::At(*at),
+            Some(published) => Seen::This(Arc::clone(&published.reports)),
+            None => Seen::Not,
+        }
     }
 
     fn is_confirmed(&self) -> bool {

@@ -136,11 +136,6 @@ impl Row {
         self.lacks.iter().any(|lacking| lacking == method)
     }
 
-    /// Whether several of it may run in one checkout, each for a part of it.
-    pub(crate) fn has_parts(&self) -> bool {
-        self.python || !self.markers.is_empty()
-    }
-
     /// Whether its language is not served in a folder where it is missing, whoever asks.
     pub fn is_missed(&self) -> bool {
         !self.documents_only && !self.is_untried

@@ -77,15 +77,12 @@ impl Tool for References {
     }
 
     fn canonicalize(&self, answers: &[Raw], asked: &Asked<'_>) -> Result<Canonical, ToolError> {
-        let (references, declarations) = answers.split_first().ok_or(ToolError::Internal)?;
-        let references = references.locations()?;
-        let declarations = declarations.iter().map(Raw::targets).collect::<Result<Vec<_>, _>>()?;
-        let locations = Locations::of_references(references, &declarations, asked.roots, asked.real)?;
+        let (locations, without_range) = found(answers, asked)?;
         let items = locations.len();
         if items > MAX_REFERENCES_ITEMS_TOTAL {
             return Err(ToolError::TooManyItems { items, max_items: MAX_REFERENCES_ITEMS_TOTAL });
         }
-        let omissions = Omissions { without_range: references.without_range, ..locations.omissions() };
+        let omissions = Omissions { without_range, ..locations.omissions() };
         Ok(Canonical::Set(Retained {
             set: locations.encode(items)?,
             omissions,
@@ -107,4 +104,13 @@ impl Tool for References {
     ) -> Result<Payload, ToolError> {
         items_page(retained, cursor, size, budget, "reference", "references")
     }
+}
+
+/// The references without the definitions and declarations that were asked for as well, and how many have no range.
+pub(super) fn found(answers: &[Raw], asked: &Asked<'_>) -> Result<(Locations, usize), ToolError> {
+    let (references, declarations) = answers.split_first().ok_or(ToolError::Internal)?;
+    let references = references.locations()?;
+    let declarations = declarations.iter().map(Raw::targets).collect::<Result<Vec<_>, _>>()?;
+    let locations = Locations::of_references(references, &declarations, asked.roots, asked.real)?;
+    Ok((locations, references.without_range))
 }

@@ -6,10 +6,10 @@ use serde_json::{Value, json};
 use super::listed::{
     ByFile, about_place, check_globs, files_schema, listed, output, page_fields, place_fields, place_text, text,
 };
-use super::references::{ASK, WITHOUT_DECLARATIONS};
+use super::references::{self, ASK, WITHOUT_DECLARATIONS};
 use super::shared::page_size;
 use crate::ask::{Ask, Raw};
-use crate::canonical::{CanonicalSet, Locations};
+use crate::canonical::CanonicalSet;
 use crate::error::ToolError;
 use crate::limits::MAX_REFERENCES_ITEMS_TOTAL;
 use crate::page::WantedPage;
@@ -100,11 +100,8 @@ impl Tool for Usages {
     fn canonicalize(&self, answers: &[Raw], asked: &Asked<'_>) -> Result<Canonical, ToolError> {
         let [_, detail, paths] = &*asked.question.parameters else { return Err(ToolError::Internal) };
         let paths: Vec<String> = serde_json::from_str(paths).map_err(|_| ToolError::Internal)?;
-        let (references, declarations) = answers.split_first().ok_or(ToolError::Internal)?;
-        let references = references.locations()?;
-        let declarations = declarations.iter().map(Raw::targets).collect::<Result<Vec<_>, _>>()?;
-        let locations = Locations::of_references(references, &declarations, asked.roots, asked.real)?;
-        let found = ByFile::of(&locations, references.without_range, &paths, asked)?;
+        let (locations, without_range) = references::found(answers, asked)?;
+        let found = ByFile::of(&locations, without_range, &paths, asked)?;
         let (uses, in_files) = (found.places(), found.files.len());
         if uses > MAX_REFERENCES_ITEMS_TOTAL {
             return Err(ToolError::TooManyItems { items: uses, max_items: MAX_REFERENCES_ITEMS_TOTAL });
