@@ -1,11 +1,7 @@
 import type { Clock } from "../clock.ts";
 
-/** How long nothing may be published for a document, or for a language, until what was published counts as all. */
-export const DOCUMENT_QUIET_MS = 250;
+/** How long a language has to rest until what was published counts as all. */
 export const LANGUAGE_QUIET_MS = 1_000;
-
-/** How long nothing more may be published for a document that was reported on again after a write elsewhere. */
-export const REPORT_QUIET_MS = 500;
 
 /** How soon after a write elsewhere a report can be about it. */
 export const SOONEST_REPORT_MS = 1_250;
@@ -36,8 +32,6 @@ interface Analysed {
   readonly changedAt: number;
   /** When diagnostics were last published for it, if they were after that and still are. */
   readonly publishedAt: number | undefined;
-  /** It has changed since it was opened, so what is published may be about the text before, or a start from scratch. */
-  readonly isChanged: boolean;
 }
 
 interface Language {
@@ -48,6 +42,12 @@ interface Language {
   /** How long after that something was published for it at first, in milliseconds. */
   firstAfter: number | undefined;
   publishedAt: number | undefined;
+  /** How many questions about it are under way. */
+  asked: number;
+  /** When something was last published for it or asked about it. */
+  busyAt: number;
+  /** When its last long enough rest began. */
+  restedAt: number;
   /** Something was published for it, and then nothing for a while. It stays so. */
   settled: boolean;
   /** Something was published for a document that was in no tab. */
@@ -87,7 +87,6 @@ export class Analysis {
       isReported: false,
       changedAt: now,
       publishedAt: undefined,
-      isChanged: false,
     });
     if (!this.#languages.has(language)) {
       this.#languages.set(language, {
@@ -95,6 +94,9 @@ export class Analysis {
         since: now,
         firstAfter: undefined,
         publishedAt: undefined,
+        asked: 0,
+        busyAt: now,
+        restedAt: NEVER,
         settled: false,
         reportsOnUnseen: false,
       });
@@ -106,7 +108,7 @@ export class Analysis {
     const document = this.#documents.get(uri);
     if (document !== undefined) {
       const now = this.#clock.now();
-      this.#documents.set(uri, { ...document, changedAt: now, publishedAt: undefined, isChanged: true });
+      this.#documents.set(uri, { ...document, changedAt: now, publishedAt: undefined });
       const language = this.#languageOf(document);
       if (language !== undefined) {
         language.changedAt = now;
@@ -141,6 +143,7 @@ export class Analysis {
       settle(language, now);
       language.firstAfter ??= now - language.since;
       language.publishedAt = now;
+      busy(language, now);
       language.reportsOnUnseen ||= !isShown();
     }
     this.#happened();
@@ -154,6 +157,28 @@ export class Analysis {
     }
   }
 
+  /**
+   * Runs a question about documents of a language, or without one, of any. Some language servers check nothing while they
+   * are asked things, so it counts as no rest.
+   */
+  async during<T>(languageId: string | undefined, question: () => PromiseLike<T>): Promise<T> {
+    const one = this.#languages.get(languageId ?? "");
+    const asked = languageId === undefined ? [...this.#languages.values()] : one === undefined ? [] : [one];
+    const count = (difference: 1 | -1): void => {
+      for (const language of asked) {
+        busy(language, this.#clock.now());
+        language.asked += difference;
+      }
+    };
+    count(1);
+    try {
+      return await question();
+    } finally {
+      count(-1);
+      this.#happened();
+    }
+  }
+
   /** Extensions came or went: a language that has given no sign so far gets its time anew. */
   extensionsChanged(): void {
     const now = this.#clock.now();
@@ -164,8 +189,9 @@ export class Analysis {
   }
 
   /**
-   * Resolves once diagnostics were published for the document after it was opened or last changed, and then no more for
-   * a while, or nobody is expected to publish any. What is published while a language starts may be a part, or about a
+   * Resolves once diagnostics were published for the document after it was opened or last changed and its language has
+   * rested since, or nobody is expected to publish any. A server that has several documents to check may publish of each
+   * first what its syntax shows, and the rest when it comes to it. What is published while a language starts may be about a
    * text that is no more: it counts once the language is settled, too. And what was published before something else was
    * written counts once nothing has come of that for a while.
    *
@@ -187,7 +213,7 @@ export class Analysis {
         publishedAt === undefined
           ? this.#remaining(changedAt, this.#isExpected(document, isShown) ? NO_SIGN_MS : unexpected)
           : Math.max(
-              this.#remaining(publishedAt, quietOf(document)),
+              this.#untilRested(document, publishedAt, asked),
               this.#untilSettled(document),
               this.#untilReportedAgain(written, publishedAt, this.#languageOf(document)?.publishedAt),
             );
@@ -209,8 +235,7 @@ export class Analysis {
     let known = unlessReported(2 * LANGUAGE_QUIET_MS);
     if (publishedAt >= writtenAt) {
       // What is published at once may be about the files before.
-      const quiet = Math.max(REPORT_QUIET_MS, 0.75 * late(publishedAt));
-      known = Math.max(writtenAt + SOONEST_REPORT_MS, publishedAt + quiet);
+      known = Math.max(writtenAt + SOONEST_REPORT_MS, publishedAt + 0.75 * late(publishedAt));
     } else if (isTold && publishedAt >= writtenAt - TOLD_LATE_MS) {
       known = unlessReported(AFTER_EARLY_REPORT_MS);
     }
@@ -248,6 +273,16 @@ export class Analysis {
 
   #languageOf(document: Analysed | undefined): Language | undefined {
     return this.#languages.get(document?.language ?? "");
+  }
+
+  /** The milliseconds until the document's language has rested since this was published, or for too long has not. */
+  #untilRested(document: Analysed | undefined, publishedAt: number, asked: number): number {
+    const language = this.#languageOf(document);
+    if (language === undefined || publishedAt <= language.restedAt) {
+      return 0;
+    }
+    const atMost = this.#remaining(Math.max(asked, publishedAt), LONGEST_QUIET_MS);
+    return language.asked > 0 ? atMost : Math.min(atMost, this.#remaining(language.busyAt, LANGUAGE_QUIET_MS));
   }
 
   /** The milliseconds until the document's language, of which something was published, is settled or is believed to be. */
@@ -320,9 +355,12 @@ export class Analysis {
   }
 }
 
-/** How long nothing may be published for the document until what was published counts as all. */
-function quietOf(document: Analysed | undefined): number {
-  return document?.isChanged === true ? LANGUAGE_QUIET_MS : DOCUMENT_QUIET_MS;
+/** Takes note that something happens in the language, and of the rest before it. */
+function busy(language: Language, now: number): void {
+  if (language.asked === 0 && now - language.busyAt >= LANGUAGE_QUIET_MS) {
+    language.restedAt = language.busyAt;
+  }
+  language.busyAt = now;
 }
 
 /** How long nothing may be published for a language that is not settled until it is. */

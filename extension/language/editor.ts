@@ -143,7 +143,7 @@ export class Editor implements Host {
     if (provider === undefined) {
       return noProvider();
     }
-    return uri === undefined ? search(provider, request) : this.#about(uri, request, provider);
+    return uri === undefined ? this.#search(request, provider) : this.#about(uri, request, provider);
   }
 
   async #diagnostics(knownForMs: number | undefined): Promise<Answer> {
@@ -180,7 +180,8 @@ export class Editor implements Host {
     const uri = vscode.Uri.parse(asked, true).toString();
     return this.#parts.documents.use(uri, async (document) => {
       const at = line === undefined ? [] : [new vscode.Position(line, character ?? 0)];
-      const items = await run(command, document.uri, ...at);
+      const ask = () => run(command, document.uri, ...at);
+      const items = await this.#parts.analysis.during(document.languageId, ask);
       if (Array.isArray(items) && items.length > 0) {
         this.#answering.add(document.languageId);
       } else if (Array.isArray(items)) {
@@ -195,6 +196,11 @@ export class Editor implements Host {
     });
   }
 
+  /** Asks the providers of the workspace. */
+  async #search({ query }: AskRequest, { command, shape }: Provider): Promise<Answer> {
+    return PACK[shape](await this.#parts.analysis.during(undefined, () => run(command, query)));
+  }
+
   /**
    * What people call the language, and whether an extension with code declares it. VS Code answers an empty list where there
    * is no provider, and this is what it lets us know about who could have answered. It brings the colours of many languages
@@ -204,11 +210,6 @@ export class Editor implements Host {
     this.#languages ??= contributedLanguages(vscode.extensions.all);
     return this.#languages.get(id) ?? { name: id, isServed: false };
   }
-}
-
-/** Asks the providers of the workspace. */
-async function search({ command, shape }: Provider, { query }: AskRequest): Promise<Answer> {
-  return PACK[shape](await run(command, query));
 }
 
 /** Some of VS Code's commands answer nothing at all where they found nothing. */

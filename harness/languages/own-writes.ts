@@ -222,16 +222,25 @@ export class OwnWrites {
 
   /** Writes something, and asks VS Code's own commands about it until they are right. */
   async nextInEditor(window: EditorWindow): Promise<Trial> {
-    const commands = new ByCommands(window);
     const { write, written, question } = this.#write();
+    return { write, question, ...(await this.againInEditor(window, question, written)) };
+  }
+
+  /** Asks VS Code's own commands this until they are right about what was written last. */
+  async againInEditor(
+    window: EditorWindow,
+    question: Question,
+    written = performance.now(),
+  ): Promise<Pick<Trial, "outcome" | "calls" | "ms" | "answer">> {
+    const commands = new ByCommands(window);
     for (let calls = 1; ; calls++) {
       const found = await this.#ask(commands, question);
       const ms = performance.now() - written;
       if (isDeepStrictEqual(found, this.#expected(question, this.#state))) {
-        return { write, question, outcome: "right", calls, ms };
+        return { outcome: "right", calls, ms };
       }
       if (ms > PATIENCE) {
-        return { write, question, outcome: "stale", calls, ms, answer: JSON.stringify(found) };
+        return { outcome: "stale", calls, ms, answer: JSON.stringify(found) };
       }
     }
   }

@@ -55,12 +55,6 @@ const RULES: readonly Rule[] = [
     program: '{"highlights":[],"summary":"Returned no highlights."}',
     isIt: (window, place) => window === JSON.stringify(sameWord(place)),
   },
-  {
-    // A defect of the window: what pyright publishes of a document first is that nothing is wrong.
-    name: "published before it was checked",
-    tool: "diagnostics.document",
-    isIt: (window, { uri }) => uri.endsWith(".py") && window.includes('"diagnostics":[]'),
-  },
 ];
 
 /** Large pages, since it takes fewer calls. */

@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { beforeEach, test } from "node:test";
 import {
   Analysis,
-  DOCUMENT_QUIET_MS,
   LANGUAGE_QUIET_MS,
   LONGEST_QUIET_MS,
   NO_SIGN_MS,
@@ -49,7 +48,7 @@ function settled(uri: string): Promise<void> {
 }
 
 test("the times are those of the design", () => {
-  assert.deepEqual([DOCUMENT_QUIET_MS, LANGUAGE_QUIET_MS, LONGEST_QUIET_MS], [250, 1_000, 5_000]);
+  assert.deepEqual([LANGUAGE_QUIET_MS, LONGEST_QUIET_MS], [1_000, 5_000]);
   assert.deepEqual([NO_SIGN_MS, UNEXPECTED_MS], [20_000, 1_500]);
 });
 
@@ -64,7 +63,7 @@ test("a document is settled once its diagnostics were published after it was ope
   await clock.pass(200);
   published(A);
   await clock.pass(NO_SIGN_MS);
-  assert.deepEqual(document.settled, { at: 6_450, value: undefined });
+  assert.deepEqual(document.settled, { at: 7_200, value: undefined });
   assert.equal(clock.timers, 0);
 });
 
@@ -72,7 +71,9 @@ test("a document that is settled is so at once, until it changes", async () => {
   await settleLanguage();
   analysis.opened(A, "c");
   published(A);
-  await clock.pass(300);
+  await clock.pass(1_000);
+  await settled(A);
+  published(OTHER);
   await settled(A);
 
   analysis.changed(A);
@@ -81,7 +82,7 @@ test("a document that is settled is so at once, until it changes", async () => {
   assert.equal(document.settled, undefined);
   published(A);
   await clock.pass(1_000);
-  assert.deepEqual(document.settled, { at: 3_300, value: undefined });
+  assert.deepEqual(document.settled, { at: 4_000, value: undefined });
 });
 
 test("a change while somebody waits puts off what was published before it", async () => {
@@ -96,17 +97,45 @@ test("a change while somebody waits puts off what was published before it", asyn
   assert.deepEqual(document.settled, { at: 100 + NO_SIGN_MS, value: undefined });
 });
 
-test("what is published for a document that has changed has to rest for longer", async () => {
+test("what is published for a document counts once its language has rested", async () => {
+  const nothing = Promise.resolve();
+  const lasting = (milliseconds: number) => new Promise<void>((resolve) => clock.after(milliseconds, resolve));
+  const cases: [name: string, meanwhile: () => void, settledAt: number][] = [
+    ["nothing", () => {}, 1_000],
+    ["another document is reported on", () => clock.after(800, () => published(OTHER)), 1_800],
+    ["a document of another language is reported on", () => clock.after(800, () => published("file:///w/a.py")), 1_000],
+    ["a question is asked", () => clock.after(700, () => void analysis.during("c", () => nothing)), 1_700],
+    ["a question takes long", () => void analysis.during("c", () => lasting(3_000)), 4_000],
+    ["a question about all languages", () => void analysis.during(undefined, () => lasting(3_000)), 4_000],
+    ["a question about another language", () => void analysis.during("python", () => lasting(3_000)), 1_000],
+    ["a question takes too long", () => void analysis.during("c", () => lasting(30_000)), 5_000],
+  ];
+  for (const [name, meanwhile, settledAt] of cases) {
+    clock = new FakeClock();
+    analysis = new Analysis(clock);
+    await settleLanguage();
+    analysis.opened("file:///w/a.py", "python");
+    analysis.opened(A, "c");
+    published(A);
+    const document = watch(settled(A));
+    meanwhile();
+    await clock.pass(20_000);
+    assert.deepEqual(document.settled?.at, 1_000 + settledAt, name);
+  }
+});
+
+test("a question that lasted is no rest, and one that failed is over", async () => {
   await settleLanguage();
   analysis.opened(A, "c");
-  analysis.changed(A);
+  published(A);
+  const failed = analysis.during("c", async () => {
+    await new Promise<void>((resolve) => clock.after(3_000, resolve));
+    throw new Error("The server is gone.");
+  });
+  await Promise.all([assert.rejects(failed), clock.pass(3_000)]);
   const document = watch(settled(A));
-  published(A);
-  await clock.pass(900);
-  assert.equal(document.settled, undefined, "This may be about the text before.");
-  published(A);
-  await clock.pass(2_000);
-  assert.deepEqual(document.settled, { at: 2_900, value: undefined });
+  await clock.pass(20_000);
+  assert.deepEqual(document.settled, { at: 5_000, value: undefined });
 });
 
 test("what is published for a document while its language starts counts once that is settled", async () => {
@@ -162,8 +191,8 @@ test("a document that is shown gets its time anew, unless somebody has reported 
   await clock.pass(1_000);
   assert.equal(document.settled, undefined);
   published(A);
-  await clock.pass(250);
-  assert.deepEqual(document.settled, { at: 32_250, value: undefined });
+  await clock.pass(1_000);
+  assert.deepEqual(document.settled, { at: 33_000, value: undefined });
 
   analysis.shown(A);
   await settled(A);
@@ -303,11 +332,12 @@ test("what was published before something was written counts once nothing has co
     ],
     // What is published at once may be about the files before.
     [0, [[50, A]], 1_250, 1_050],
-    [0, [[400, A]], 1_250, 1_400],
+    [0, [[400, A]], 1_400, 1_400],
     // What came shortly before servers were sure to know may be about it, too.
     [-200, [[0, A]], 1_600, 1_200],
     // The later it is, the more may come after it.
-    [0, [[900, A]], 1_575, 2_250],
+    [0, [[900, A]], 1_900, 2_250],
+    [0, [[1_500, A]], 2_625, 1_000],
     // What goes on for ever has another reason.
     [0, Array.from({ length: 20 }, (_, index): Publish => [500 * index, B]), 5_000, 5_000],
   ];

@@ -301,7 +301,7 @@ async function askInTab(meanwhile: () => void): Promise<string> {
   meanwhile();
   editor.diagnostics.set(TEXT, [{ message: "m", range, severity: 1 }]);
   analysis.published(TEXT, () => false);
-  await clock.pass(250);
+  await clock.pass(1_000);
   return (await asking).text;
 }
 
