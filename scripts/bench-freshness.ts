@@ -219,7 +219,8 @@ async function run(
   /** Nobody can be right for a language server that stays wrong. */
   async function withWhatFollowed(trial: Trial): Promise<Trial> {
     const { outcome, ms } = await trials.againInEditor(window, trial.question);
-    const told = outcome === "right" ? `were right ${Math.round(ms)} ms later` : `stayed wrong for ${Math.round(ms)} ms`;
+    const told =
+      outcome === "right" ? `were right ${Math.round(ms)} ms later` : `stayed wrong for ${Math.round(ms)} ms`;
     return { ...trial, answer: `${trial.answer} in trial ${gateway.length}; VS Code's own commands ${told}` };
   }
 }

@@ -27,6 +27,7 @@ interface Case {
     readonly at?: string;
     readonly declarations?: boolean;
     readonly detail?: string;
+    readonly lines?: boolean;
     readonly paths?: readonly string[];
     ifState?: string;
   };
@@ -152,8 +153,12 @@ function requestOf({ tool, arguments: asked, keys }: Case): string | undefined {
       return `|${keys?.uri}|${asked.position?.line}|${asked.position?.character}|${asked.includeDeclaration ?? false}`;
     case "vscode.lsp.usages": {
       const [line, character] = (asked.at ?? "").split("-")[0]?.split(":") ?? [];
-      const words = [asked.declarations ? "declarations" : "", asked.detail === "counts" ? "counts" : ""];
-      return `|${keys?.uri}|${line}|${character}|${words.join("|")}|${JSON.stringify(asked.paths ?? [])}`;
+      const words = [
+        asked.declarations ? "declarations" : "",
+        asked.detail === "counts" ? "counts" : "",
+        asked.lines ? "lines" : "",
+      ];
+      return `|${keys?.uri}|${line}|${character}||${words.join("|")}|${JSON.stringify(asked.paths ?? [])}`;
     }
     case "vscode.lsp.workspaceSymbols":
       return `|${asked.query?.trim()}`;

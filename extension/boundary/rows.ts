@@ -327,6 +327,17 @@ export function packDiagnostics(diagnostics: unknown): Answer {
   return strings.answer(rows);
 }
 
+/** Packs documents that are not saved. Of one that is longer than this, in UTF-16 code units, the text is left out. */
+export function packTexts(documents: readonly DocumentShape[], longest: number): Answer {
+  const strings = new Strings();
+  const rows = new Uint32Array(documents.length * 2);
+  for (const [index, { uri, text }] of documents.entries()) {
+    rows[2 * index] = strings.index(uri);
+    rows[2 * index + 1] = text.length > longest ? ABSENT : strings.index(text);
+  }
+  return strings.answer(rows);
+}
+
 /** A severity that VS Code does not have is none: the diagnostic tells what is wrong all the same. */
 function knownSeverity(severity: unknown): number {
   return typeof severity === "number" && [0, 1, 2, 3].includes(severity) ? severity : ABSENT;
@@ -374,6 +385,11 @@ interface OutlineEntry {
   readonly symbol: SymbolShape;
   /** The row of the symbol that contains this one. */
   readonly parent: number;
+}
+
+interface DocumentShape {
+  readonly uri: string;
+  readonly text: string;
 }
 
 interface HighlightShape {

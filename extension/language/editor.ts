@@ -13,6 +13,7 @@ import {
   packMainDocuments,
   packOpen,
   packReady,
+  packTexts,
   type ReadyRequest,
 } from "../boundary/rows.ts";
 import { clock } from "../clock.ts";
@@ -28,6 +29,9 @@ import { isShown, type MomentaryTabs } from "./tabs.ts";
  * any call may, so such a file is not even asked for.
  */
 export const LARGEST_FILE = 50 * 1024 * 1024;
+
+/** The longest text that is handed over to be shown in parts, in UTF-16 code units. */
+const LONGEST_TEXT = 16 * 1024 * 1024;
 
 /** How VS Code opens documents for `Documents`. */
 export const documentHost: DocumentHost<vscode.TextDocument> = {
@@ -138,6 +142,8 @@ export class Editor implements Host {
         return this.#documentDiagnostics(uri ?? "", request.knownForMs);
       case "workspace/diagnostic":
         return this.#diagnostics(request.knownForMs);
+      case "editor/unsavedTexts":
+        return unsavedTexts();
     }
     const provider = providerOf(method);
     if (provider === undefined) {
@@ -210,6 +216,14 @@ export class Editor implements Host {
     this.#languages ??= contributedLanguages(vscode.extensions.all);
     return this.#languages.get(id) ?? { name: id, isServed: false };
   }
+}
+
+function unsavedTexts(): Answer {
+  const unsaved = vscode.workspace.textDocuments.filter(({ isDirty, uri }) => isDirty && uri.scheme === "file");
+  return packTexts(
+    unsaved.map((document) => ({ uri: document.uri.toString(), text: document.getText() })),
+    LONGEST_TEXT,
+  );
 }
 
 /** Some of VS Code's commands answer nothing at all where they found nothing. */

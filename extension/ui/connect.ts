@@ -102,7 +102,10 @@ function holds({ token }: Way): string {
 async function tell(client: Client, way: Way, endpoint: Endpoint): Promise<void> {
   const copyToken = "Copy Token";
   const turnOn = "Turn On protocolFallback";
-  const fallsBack = vscode.workspace.getConfiguration("mcpLspGateway").get("protocolFallback") === true;
+  const offerCore = "Offer core Tools";
+  const configuration = vscode.workspace.getConfiguration("mcpLspGateway");
+  const fallsBack = configuration.get("protocolFallback") === true;
+  const offersLittle = configuration.get("catalog") === "v1";
   const needsFallback = client.needsFallback === true && !fallsBack;
   const sentences = [
     `Copied for ${client.name}.`,
@@ -111,11 +114,13 @@ async function tell(client: Client, way: Way, endpoint: Endpoint): Promise<void>
     ...(way.token === "variable" ? [`Set ${TOKEN_VARIABLE} to the token before you start the client.`] : []),
     ...(way.token === "asked" ? ["Give the token when the client asks for it."] : []),
     ...(needsFallback ? ["Turn the setting protocolFallback on."] : []),
+    ...(offersLittle ? ["Recommended: offer the core tools, which answer whole questions in few tokens."] : []),
   ].join(" ");
   const { file } = way;
   const terminal = "Open Terminal";
   const buttons = [
     ...(needsFallback ? [turnOn] : []),
+    ...(offersLittle ? [offerCore] : []),
     ...(way.isCommand === true ? [terminal] : []),
     ...(file === undefined ? [] : [`Open ${posix.basename(file)}`]),
     ...(way.token === "inside" ? [] : [copyToken]),
@@ -127,6 +132,8 @@ async function tell(client: Client, way: Way, endpoint: Endpoint): Promise<void>
       await vscode.env.clipboard.writeText(endpoint.token);
     } else if (chosen === turnOn) {
       await changeSetting("protocolFallback", true);
+    } else if (chosen === offerCore) {
+      await changeSetting("catalog", "core");
     } else if (chosen === terminal) {
       vscode.window.createTerminal().show();
     } else if (chosen !== undefined && file !== undefined) {

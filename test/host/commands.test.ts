@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
+import { GatewayClient } from "../../harness/clients/gateway-client.ts";
 import {
   connect,
   copyWorkspace,
@@ -213,6 +214,21 @@ describe("commands, status bar and check", () => {
     await start(window, "mcpLspGateway.connect");
     await window.answerNotification("MCP LSP Gateway is not running: it is turned off", "Turn On");
     await window.status(/MCP \d+/);
+  });
+
+  test("a button offers the core tools, which clients that connect then have", async () => {
+    const hasFind = async () => {
+      const client = await GatewayClient.connect(configuration);
+      const names = await client.toolNames();
+      await client.close();
+      return names.includes("vscode.lsp.symbol.find");
+    };
+    assert.equal(await hasFind(), false);
+    await start(window, "mcpLspGateway.connect");
+    await pick(window, "Codex");
+    await pick(window, "Command, token from the environment");
+    await window.answerNotification("Copied for Codex.", "Offer core Tools");
+    assert.equal(await eventually(hasFind, (has) => has), true);
   });
 });
 

@@ -10,6 +10,7 @@ use gateway_core::position::{MAX_COORDINATE, Position, Range};
 use gateway_core::symbol::{
     RawDocumentSymbol, RawDocumentSymbols, RawWorkspaceSymbol, RawWorkspaceSymbols, SymbolKind,
 };
+use gateway_core::texts::{RawText, RawTexts};
 use gateway_server::editor::{Language, MainDocument, OpenDocument, Readiness};
 
 /// Stands for something absent in a cell.
@@ -29,6 +30,7 @@ pub(crate) fn unpack(shape: Shape, text: &str, cells: &[u32]) -> Result<Raw, Mal
         Shape::WorkspaceSymbols => unpack_workspace_symbols(text, cells).map(Raw::WorkspaceSymbols),
         Shape::Highlights => unpack_highlights(text, cells).map(Raw::Highlights),
         Shape::Diagnostics => unpack_diagnostics(text, cells).map(Raw::Diagnostics),
+        Shape::Texts => unpack_texts(text, cells).map(Raw::Texts),
         _ => Err(Malformed("a shape that is not known")),
     }
 }
@@ -171,6 +173,16 @@ fn unpack_highlights(text: &str, cells: &[u32]) -> Result<RawHighlights, Malform
     }
     let without_range = rows.len() - items.len();
     Ok(RawHighlights { strings, items, without_range })
+}
+
+/// Unpacks texts that are not saved. A row may lack the text.
+fn unpack_texts(text: &str, cells: &[u32]) -> Result<RawTexts, Malformed> {
+    let (strings, rows) = split::<2>(text, cells)?;
+    let items = rows.iter().map(|&[uri, text]| {
+        Ok(RawText { uri: string_index(uri, &strings)?, text: optional_string_index(text, &strings)? })
+    });
+    let items = items.collect::<Result<_, _>>()?;
+    Ok(RawTexts { strings, items })
 }
 
 /// Unpacks diagnostics. A row of a URI and nothing else is a document that was published without any; one without a range

@@ -117,9 +117,11 @@ fn engine(rows: &Rows, roots: &AllowedRoots) -> Result<(Snapshots, Vec<u8>), Fai
         question: &question,
         document: Some(&document.uri),
         in_tab: false,
+        outlines: &[],
         completeness: Completeness::Confirmed,
         roots,
         real: &Resolver::default(),
+        texts: &(),
     };
     let Canonical::Set(retained) = told(tool.canonicalize(&[Raw::Locations(raw)], &asked))? else {
         return Err("not a set".into());

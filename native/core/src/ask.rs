@@ -7,6 +7,7 @@ use crate::hover::RawHovers;
 use crate::location::{RawLocations, RawTargets};
 use crate::position::Position;
 use crate::symbol::{RawDocumentSymbols, RawWorkspaceSymbols};
+use crate::texts::RawTexts;
 
 /// A request of LSP that answers a question of ours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -22,6 +23,11 @@ pub struct Ask {
 impl Ask {
     pub(crate) const fn new(method: &'static str, shape: Shape) -> Self {
         Self { method, shape, is_optional: false }
+    }
+
+    /// A question that no language server is asked, by the name that it has between us and the editor.
+    pub const fn of_editor(method: &'static str, shape: Shape) -> Self {
+        Self::new(method, shape)
     }
 
     /// The same, where a language may go without.
@@ -123,7 +129,7 @@ macro_rules! shapes {
 
             $(
                 $(#[$about])*
-                pub(crate) fn $method(&self) -> Result<&$raw, ToolError> {
+                pub fn $method(&self) -> Result<&$raw, ToolError> {
                     if let Self::$shape(raw) = self { Ok(raw) } else { Err(ToolError::Internal) }
                 }
             )+
@@ -146,6 +152,8 @@ shapes! {
     Highlights(RawHighlights, strings) by highlights,
     /// Everything that is published.
     Diagnostics(RawDiagnostics, strings) by diagnostics,
+    /// Texts that are not saved.
+    Texts(RawTexts, strings) by texts,
 }
 
 impl Raw {

@@ -13,6 +13,10 @@ pub struct Omissions {
     pub missing: usize,
     /// Items in files that the caller did not ask for.
     pub other_paths: usize,
+    /// Symbols that fit a name less well than others.
+    pub other_names: usize,
+    /// Symbols in files that were not looked at.
+    pub not_looked_at: usize,
     /// Symbols without a name (D17).
     pub without_name: usize,
     /// Symbols without a range (D14).
@@ -35,6 +39,8 @@ impl fmt::Display for Omissions {
             outside,
             missing,
             other_paths,
+            other_names,
+            not_looked_at,
             without_name,
             without_range,
             incomplete,
@@ -52,6 +58,14 @@ impl fmt::Display for Omissions {
                 ),
             ),
             (other_paths, format!("{other_paths} in other paths")),
+            (
+                other_names,
+                format!(
+                    "{other_names} with {}",
+                    if other_names == 1 { "a name that fits less" } else { "names that fit less" }
+                ),
+            ),
+            (not_looked_at, format!("{not_looked_at} in files that were not looked at")),
             (without_name, format!("{without_name} without a name")),
             (without_range, format!("{without_range} without a range")),
             (incomplete, format!("{incomplete} {} without a range or a message", diagnostics(incomplete))),

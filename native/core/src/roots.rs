@@ -229,6 +229,11 @@ impl AllowedRoots {
         })
     }
 
+    /// What of a path from [`AllowedRoots::shown`] lies below its root.
+    pub(crate) fn below_root<'a>(&self, shown: &'a str) -> &'a str {
+        if self.roots.len() == 1 { shown } else { shown.split_once(':').map_or("", |(_, below)| below) }
+    }
+
     /// The members that tell where paths of these roots begin, with their comma.
     pub(crate) fn told(&self, used: &BTreeSet<usize>) -> String {
         let uri = |root: &Root| Value::from(CanonicalUri::of_real_path(&root.real, self.style).as_str());

@@ -8,6 +8,35 @@ use crate::position::Range;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct SymbolKind(u32);
 
+const WORDS: [&str; 26] = [
+    "file",
+    "module",
+    "namespace",
+    "package",
+    "class",
+    "method",
+    "property",
+    "field",
+    "constructor",
+    "enum",
+    "interface",
+    "function",
+    "variable",
+    "constant",
+    "string",
+    "number",
+    "boolean",
+    "array",
+    "object",
+    "key",
+    "null",
+    "enumMember",
+    "struct",
+    "event",
+    "operator",
+    "typeParameter",
+];
+
 impl SymbolKind {
     /// The kind with this number of LSP, if there is one.
     pub fn of_lsp(number: u32) -> Option<Self> {
@@ -16,36 +45,13 @@ impl SymbolKind {
 
     /// LSP's name, with a small first letter.
     pub fn word(self) -> &'static str {
-        const WORDS: [&str; 26] = [
-            "file",
-            "module",
-            "namespace",
-            "package",
-            "class",
-            "method",
-            "property",
-            "field",
-            "constructor",
-            "enum",
-            "interface",
-            "function",
-            "variable",
-            "constant",
-            "string",
-            "number",
-            "boolean",
-            "array",
-            "object",
-            "key",
-            "null",
-            "enumMember",
-            "struct",
-            "event",
-            "operator",
-            "typeParameter",
-        ];
         // `of_lsp` lets no other number through.
         WORDS.get(self.0 as usize - 1).copied().unwrap_or_default()
+    }
+
+    /// The names of all kinds.
+    pub(crate) fn words() -> impl Iterator<Item = &'static str> {
+        WORDS.iter().copied()
     }
 
     /// LSP's number.

@@ -19,6 +19,7 @@ use crate::page::{PageSize, Payload, ResponseBudget, WantedPage, Whole};
 use crate::roots::{AllowedRoots, RealPaths};
 use crate::schema::{Field, Schema};
 use crate::snapshots::Retained;
+use crate::texts::Texts;
 use crate::uri::CanonicalUri;
 
 /// A tool: all that tells it from the others. Whatever is the same for all of them stands elsewhere, once.
@@ -48,6 +49,16 @@ pub trait Tool: Send + Sync {
 
     /// What language servers are asked for this question.
     fn asks(&self, question: &Question) -> &'static [Ask];
+
+    /// Of a question about the whole workspace: the documents whose outlines it takes as well, once this was answered.
+    fn documents(&self, _answers: &[Raw], _asked: &Asked<'_>) -> Result<Vec<CanonicalUri>, ToolError> {
+        Ok(Vec::new())
+    }
+
+    /// Whether answers repeat something of what is written in files.
+    fn reads_texts(&self, _question: &Question) -> bool {
+        false
+    }
 
     /// Makes of the answers, one for each ask, what may be returned.
     fn canonicalize(&self, answers: &[Raw], asked: &Asked<'_>) -> Result<Canonical, ToolError>;
@@ -199,6 +210,8 @@ pub struct Arguments {
     pub page: Option<WantedPage>,
     /// Whether the document may be named by a path, and not only by a URI.
     pub by_path: bool,
+    /// The name of the symbol that is asked about, where no place says it: one in the document, or anywhere.
+    pub symbol: Option<String>,
 }
 
 /// Why arguments are not read.
@@ -208,14 +221,6 @@ pub enum Misfit {
     Schema,
     /// They fit, and yet nothing can be asked by them.
     Refused(ToolError),
-}
-
-/// Reads arguments as this type does, of whose fields none is an object. It takes what the tool's schema takes.
-pub(crate) fn read_flat<T: DeserializeOwned>(arguments: &Value) -> Result<T, Misfit> {
-    if !arguments.is_object() {
-        return Err(Misfit::Schema);
-    }
-    T::deserialize(arguments).map_err(|_| Misfit::Schema)
 }
 
 /// Reads arguments as this type does. It takes what the tool's schema takes.
@@ -237,12 +242,16 @@ pub struct Asked<'a> {
     pub document: Option<&'a CanonicalUri>,
     /// Whether the document is in an editor tab, where extensions report on it that report only on what is shown.
     pub in_tab: bool,
+    /// The outlines of the documents that the tool has asked for; nothing of one that nobody outlines.
+    pub outlines: &'a [(CanonicalUri, Option<Raw>)],
     /// How far the answers can be believed to be complete.
     pub completeness: Completeness,
     /// What may be spoken of.
     pub roots: &'a AllowedRoots,
     /// The disk.
     pub real: &'a dyn RealPaths,
+    /// What is written in files.
+    pub texts: &'a dyn Texts,
 }
 
 /// What is made of answers.

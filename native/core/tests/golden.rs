@@ -35,6 +35,7 @@ use gateway_core::snapshots::{Retained, Snapshots};
 use gateway_core::symbol::{
     RawDocumentSymbol, RawDocumentSymbols, RawWorkspaceSymbol, RawWorkspaceSymbols, SymbolKind,
 };
+use gateway_core::texts::Texts;
 use gateway_core::tool::{Arguments, Asked, Canonical, Misfit, Registered};
 use gateway_core::tools;
 use gateway_core::uri::{CanonicalUri, PathStyle};
@@ -80,6 +81,15 @@ struct Disk {
     folders: Vec<String>,
     #[serde(default)]
     links: BTreeMap<String, String>,
+    /// What is written in files, by their canonical URIs.
+    #[serde(default)]
+    texts: BTreeMap<String, String>,
+}
+
+impl Texts for Disk {
+    fn text(&self, uri: &CanonicalUri) -> Option<Arc<str>> {
+        self.texts.get(uri.as_str()).map(|text| Arc::from(&**text))
+    }
 }
 
 #[derive(Deserialize, Default, Clone, Copy)]
@@ -154,6 +164,8 @@ struct Keys {
 struct Editor {
     /// Whether its language has not shown that it is ready.
     unconfirmed: bool,
+    /// The outlines of documents that are not asked about, by their canonical URIs.
+    outlines: BTreeMap<String, Value>,
     #[serde(flatten)]
     returned: BTreeMap<String, Value>,
 }
@@ -374,7 +386,7 @@ fn answer(case: &Case, arguments: &Value) -> Result<Vec<u8>, ToolError> {
     let budget = ResponseBudget::new(limits.max_response_bytes(), envelope_bytes);
 
     let tool = tools::named(&case.tool).unwrap();
-    let Arguments { mut question, page, by_path } = tool.read(arguments).map_err(|misfit| match misfit {
+    let Arguments { mut question, page, by_path, .. } = tool.read(arguments).map_err(|misfit| match misfit {
         Misfit::Schema => ToolError::InvalidParams("The arguments do not fit.".to_owned()),
         Misfit::Refused(error) => error,
     })?;
@@ -389,11 +401,22 @@ fn answer(case: &Case, arguments: &Value) -> Result<Vec<u8>, ToolError> {
         question: &question,
         document: document.as_ref(),
         in_tab: case.document.shown,
+        outlines: &[],
         completeness: if case.editor.unconfirmed { Completeness::Unconfirmed } else { Completeness::Confirmed },
         roots: &roots,
         real: &disk,
+        texts: &case.disk,
     };
-    let canonical = tool.canonicalize(&answers, &asked);
+    let documents = if document.is_none() { tool.documents(&answers, &asked)? } else { Vec::new() };
+    let outlines: Vec<_> = documents
+        .into_iter()
+        .map(|uri| {
+            let returned = case.editor.outlines.get(uri.as_str()).cloned();
+            let outline = returned.map(|returned| Raw::DocumentSymbols(self::outline(&read_as(returned))));
+            (uri, outline)
+        })
+        .collect();
+    let canonical = tool.canonicalize(&answers, &Asked { outlines: &outlines, ..asked });
     let Some(wanted) = page else {
         let Canonical::Whole(whole) = canonical? else { panic!("{}: not paged", case.about) };
         return Ok(whole.payload(budget)?.joined(&CanonicalSet::default()));

@@ -22,9 +22,12 @@ use gateway_core::place;
 use gateway_core::position::{Position, Range};
 use gateway_core::roots::{AllowedRoots, NotAllowed, RealPaths, Unresolved};
 use gateway_core::snapshots::{Retained, Snapshots};
+use gateway_core::symbol::{
+    RawDocumentSymbol, RawDocumentSymbols, RawWorkspaceSymbol, RawWorkspaceSymbols, SymbolKind,
+};
 use gateway_core::tool::Canonical;
 use gateway_core::tools;
-use gateway_core::uri::{PathStyle, file_uri};
+use gateway_core::uri::{CanonicalUri, PathStyle, file_uri};
 use generated::{BUDGET, Call, disk, intern, items, page_size, range, roots, uri};
 use in_memory::InMemory;
 use proptest::collection::vec;
@@ -42,6 +45,47 @@ fn returned() -> impl Strategy<Value = Returned> {
 
 fn links() -> impl Strategy<Value = Vec<(String, Range, Option<Range>)>> {
     vec((uri(), range(), proptest::option::of(range())), 0..12)
+}
+
+fn named_places() -> impl Strategy<Value = Vec<(String, Range, &'static str)>> {
+    vec((uri(), range(), select(["a", "A", "ab", "b"].as_slice())), 0..40)
+}
+
+fn kind() -> SymbolKind {
+    SymbolKind::of_lsp(12).unwrap()
+}
+
+fn symbols(found: &[(String, Range, &str)]) -> RawWorkspaceSymbols {
+    let mut strings = Vec::new();
+    let items = found
+        .iter()
+        .map(|(uri, range, name)| RawWorkspaceSymbol {
+            name: Some(intern(&mut strings, name)),
+            kind: kind(),
+            container_name: None,
+            uri: intern(&mut strings, uri),
+            range: Some(*range),
+        })
+        .collect();
+    RawWorkspaceSymbols { strings, items }
+}
+
+/// The outline of a document: what was found there.
+fn outline(found: &[(String, Range, &str)], document: &str) -> RawDocumentSymbols {
+    let mut strings = Vec::new();
+    let items = found
+        .iter()
+        .filter(|(uri, _, _)| uri == document)
+        .map(|(_, range, name)| RawDocumentSymbol {
+            name: Some(intern(&mut strings, name)),
+            kind: kind(),
+            range: *range,
+            selection: None,
+            container_name: None,
+            parent: None,
+        })
+        .collect();
+    RawDocumentSymbols { strings, items }
 }
 
 fn locations(returned: &[(String, Range)]) -> RawLocations {
@@ -120,6 +164,24 @@ proptest! {
     }
 
     #[test]
+    fn shuffling_what_was_found_never_changes_where_a_name_is(
+        (found, shuffled) in named_places().prop_flat_map(|found| (Just(found.clone()), Just(found).prop_shuffle())),
+    ) {
+        let found_in = |places: &[(String, Range, &'static str)]| {
+            let mut call = Call::new("vscode.lsp.symbol.find", [Raw::WorkspaceSymbols(symbols(places))]);
+            let disk = disk();
+            let documents = call.with(&roots(&disk), &disk, |asked| call.tool.documents(&call.answers, asked)).unwrap();
+            let outlined = |uri: CanonicalUri| {
+                let outline = Raw::DocumentSymbols(outline(places, uri.as_str()));
+                (uri, Some(outline))
+            };
+            call.outlines = documents.into_iter().rev().map(outlined).collect();
+            call.set()
+        };
+        prop_assert_eq!(found_in(&found), found_in(&shuffled));
+    }
+
+    #[test]
     fn pages_of_any_budget_add_up_to_what_references_have_and_keep_to_it(returned in returned(), tokens in vec(0..400_u64, 1..5)) {
         let nothing = Raw::Targets(RawTargets::default());
         let call = Call::new("vscode.lsp.usages", [Raw::Locations(locations(&returned)), nothing.clone(), nothing]);
@@ -151,11 +213,14 @@ proptest! {
             .map(|item| {
                 let (_, [line, character, end_line, end_character]) = sort_key(item);
                 let at = |line: u64, character: u64| Position { line: u32::try_from(line).unwrap(), character: u32::try_from(character).unwrap() };
-                (item["uri"].as_str().unwrap().to_owned(), Range { start: at(line, character), end: at(end_line, end_character) })
+                // Of a place in one line, only the beginning is told.
+                let end = if line == end_line { at(line, character) } else { at(end_line, end_character) };
+                (item["uri"].as_str().unwrap().to_owned(), Range { start: at(line, character), end })
             })
             .collect();
         collected.sort();
         expected.sort();
+        expected.dedup();
         prop_assert_eq!(collected, expected);
         states.dedup();
         prop_assert_eq!(states.len(), 1, "the state is that of the full result");

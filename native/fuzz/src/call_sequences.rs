@@ -247,7 +247,9 @@ impl Conversation {
             }
         }
         if matches!(subject, Subject::Workspace { query: Some(_) }) {
-            arguments.insert("query".to_owned(), input.choose(&["a", " a ", " ", "b"])?.to_string().into());
+            let (name, choices) =
+                if by_path { ("symbol", ["a", "a.b", " ", "b[1]"]) } else { ("query", ["a", " a ", " ", "b"]) };
+            arguments.insert(name.to_owned(), input.choose(&choices)?.to_string().into());
         }
         if tool.name() == REFERENCES {
             arguments.insert("includeDeclaration".to_owned(), input.arbitrary::<bool>()?.into());

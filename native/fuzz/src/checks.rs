@@ -112,7 +112,15 @@ pub(crate) fn order_of(shape: Shape, is_paged: bool) -> fn(&Value, &Value) -> Or
 pub(crate) fn arguments(tool: Registered, uri: &str) -> Option<Arguments> {
     let place = json!({ "uri": uri, "position": { "line": 0, "character": 0 } });
     let at = json!({ "file": uri, "at": "0:0" });
-    let tried = [place, json!({ "uri": uri }), at, json!({ "file": uri }), json!({ "query": "a" }), json!({})];
+    let tried = [
+        place,
+        json!({ "uri": uri }),
+        at,
+        json!({ "file": uri }),
+        json!({ "query": "a" }),
+        json!({ "symbol": "a" }),
+        json!({}),
+    ];
     tried.iter().find_map(|arguments| tool.read(arguments).ok())
 }
 

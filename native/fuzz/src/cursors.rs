@@ -56,9 +56,11 @@ fn attempt(input: &mut Unstructured<'_>) -> arbitrary::Result<()> {
         question,
         document: None,
         in_tab: false,
+        outlines: &[],
         completeness: Completeness::Confirmed,
         roots: &roots,
         real: &disk,
+        texts: &(),
     };
     let Ok(Canonical::Set(retained)) = tool.canonicalize(&[Raw::Locations(raw)], &asked) else {
         panic!("a small set");

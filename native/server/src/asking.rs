@@ -11,7 +11,9 @@ use gateway_core::completeness::Completeness;
 use gateway_core::error::ToolError;
 use gateway_core::position::Position;
 use gateway_core::roots::{AllowedRoots, Document, RealPaths};
+use gateway_core::texts::RawTexts;
 use gateway_core::tool::{Asked, Canonical, Question, Registered};
+use gateway_core::tools;
 use gateway_core::uri::CanonicalUri;
 use tokio::time::sleep;
 
@@ -21,6 +23,7 @@ use crate::editor::{Editor, EditorError, Language, OpenDocument, Readiness};
 use crate::gateway::Gateway;
 use crate::root_probe::Permit;
 use crate::single_flight::Progress;
+use crate::texts::{FileTexts, UNSAVED};
 use crate::workspace::{Workspace, WorkspaceVersion};
 
 /// The pauses between answers that are not believed yet.
@@ -70,11 +73,9 @@ impl<E: Editor> Gateway<E> {
         let ask = || self.answers(asks, &subject);
         let Believed { moment, answers, completeness } = self.believed(tool, question, &opened, progress, ask).await?;
         let answered = RawAnswer {
-            tool,
-            question: question.clone(),
             opened: Some((opened.document, false)),
-            completeness,
-            answers,
+            unsaved: self.unsaved(tool, question).await?,
+            ..RawAnswer::new(tool, question, completeness, answers)
         };
         answered.canonical(self.workspace(), moment).await
     }
@@ -89,8 +90,40 @@ impl<E: Editor> Gateway<E> {
         let completeness = self.await_workspace_ready(progress).await?;
         let moment = self.admit_workspace().await?;
         let answers = self.answers(tool.asks(question), &question.subject).await?;
-        let answered = RawAnswer { tool, question: question.clone(), opened: None, completeness, answers };
+        let mut answered = RawAnswer::new(tool, question, completeness, answers);
+        let documents;
+        (answered, documents) = answered.documents(self.workspace(), &moment).await?;
+        let outlines = join_all(documents.iter().map(|document| self.outline(document))).await;
+        let outlines = outlines.into_iter().collect::<Result<Vec<_>, _>>()?;
+        answered.outlines = documents.into_iter().zip(outlines).collect();
+        answered.unsaved = self.unsaved(tool, question).await?;
         answered.canonical(self.workspace(), moment).await
+    }
+
+    /// The texts that are not saved, for a tool that repeats what is written in files.
+    async fn unsaved(&self, tool: Registered, question: &Question) -> Result<Option<RawTexts>, ToolError> {
+        if !tool.reads_texts(question) {
+            return Ok(None);
+        }
+        match self.editor().ask(UNSAVED, &Subject::Workspace { query: None }, None).await? {
+            Raw::Texts(texts) => Ok(Some(texts)),
+            _ => Err(ToolError::Internal),
+        }
+    }
+
+    /// The outline of a document; nothing where nobody gives one.
+    async fn outline(&self, document: &CanonicalUri) -> Result<Option<Raw>, ToolError> {
+        let opened = match self.open(document.as_str(), None).await {
+            Ok(opened) => opened,
+            Err(ToolError::DocumentNotFound) => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        let subject = Subject::Document { uri: opened.document.editor_uri };
+        match self.editor().ask(tools::OUTLINE, &subject, self.freshness().known_for()).await {
+            Ok(raw) => Ok(Some(raw)),
+            Err(EditorError::Unavailable(_) | EditorError::NotFound) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
     }
 
     /// Asks for what is published about a document, once that is settled (D29). That nobody has published anything is
@@ -114,8 +147,7 @@ impl<E: Editor> Gateway<E> {
             let moment = self.moment_for(opened);
             let answers = self.answers(asks, subject).await?;
             let opened = Some((document.clone(), opened.in_tab && ready));
-            let answered =
-                RawAnswer { tool, question: question.clone(), opened, completeness: Completeness::Confirmed, answers };
+            let answered = RawAnswer { opened, ..RawAnswer::new(tool, question, Completeness::Confirmed, answers) };
             match answered.canonical(self.workspace(), moment).await? {
                 (_, (_, Err(ToolError::NotAnalysed))) if !ready => {
                     self.await_ready(&document.editor_uri, progress).await?;
@@ -347,9 +379,40 @@ struct RawAnswer {
     opened: Option<(Document, bool)>,
     completeness: Completeness,
     answers: Vec<Raw>,
+    /// The outlines that the tool has asked for.
+    outlines: Vec<(CanonicalUri, Option<Raw>)>,
+    /// For a tool that repeats what is written in files: what is not saved of that.
+    unsaved: Option<RawTexts>,
 }
 
 impl RawAnswer {
+    fn new(tool: Registered, question: &Question, completeness: Completeness, answers: Vec<Raw>) -> Self {
+        Self {
+            tool,
+            question: question.clone(),
+            opened: None,
+            completeness,
+            answers,
+            outlines: Vec::new(),
+            unsaved: None,
+        }
+    }
+
+    /// The documents of which the tool wants outlines.
+    async fn documents(
+        self,
+        workspace: &Workspace,
+        moment: &WorkspaceVersion,
+    ) -> Result<(Self, Vec<CanonicalUri>), ToolError> {
+        let (roots, resolver) = (Arc::clone(&moment.roots), Resolver::sparing(Arc::clone(&moment.silent)));
+        blocking(workspace.permit_for_answer().await?, move || {
+            let texts = FileTexts::default();
+            let documents = self.tool.documents(&self.answers, &self.asked(&roots, &resolver, &texts))?;
+            Ok::<_, ToolError>((self, documents))
+        })
+        .await?
+    }
+
     /// Canonicalizes the answers where it may wait for the disk; or at once, if that takes little and the system knows every
     /// path that it takes. Most paths lead through no link, and to where somebody has just been. On a disk that does not
     /// answer, what it remembers is not to be told from what lies outside.
@@ -384,19 +447,29 @@ impl RawAnswer {
 
     fn takes_little(&self) -> bool {
         // Of diagnostics, those that are only counted name files as well.
-        self.answers.iter().all(|raw| !matches!(raw, Raw::Diagnostics(_)))
+        // A file takes as long as its disk.
+        self.unsaved.is_none()
+            && self.answers.iter().all(|raw| !matches!(raw, Raw::Diagnostics(_)))
             && self.answers.iter().map(Raw::len).sum::<usize>() <= MAX_ITEMS_AT_ONCE
             && self.answers.iter().map(Raw::text_bytes).sum::<usize>() <= MAX_TEXT_AT_ONCE
     }
 
     fn within(&self, roots: &AllowedRoots, real: &dyn RealPaths) -> Result<Canonical, ToolError> {
-        let Self { tool, question, opened, completeness, answers } = self;
-        if let Some((document, _)) = opened {
+        if let Some((document, _)) = &self.opened {
             check_unmoved(document, roots, real)?;
         }
+        let texts = match &self.unsaved {
+            Some(unsaved) => FileTexts::new(unsaved, roots, real)?,
+            None => FileTexts::default(),
+        };
+        self.tool.canonicalize(&self.answers, &self.asked(roots, real, &texts))
+    }
+
+    fn asked<'a>(&'a self, roots: &'a AllowedRoots, real: &'a dyn RealPaths, texts: &'a FileTexts) -> Asked<'a> {
+        let Self { question, opened, completeness, outlines, .. } = self;
         let (document, in_tab) = opened.as_ref().map(|(document, in_tab)| (&document.uri, *in_tab)).unzip();
         let in_tab = in_tab.unwrap_or_default();
-        tool.canonicalize(answers, &Asked { question, document, in_tab, completeness: *completeness, roots, real })
+        Asked { question, document, in_tab, outlines, completeness: *completeness, roots, real, texts }
     }
 }
 

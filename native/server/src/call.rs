@@ -2,15 +2,17 @@
 
 use std::future::Future;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, PoisonError};
 
+use gateway_core::ask::Subject;
 use gateway_core::cursor::Cursor;
-use gateway_core::epochs::Epoch;
+use gateway_core::epochs::{Epoch, OF_SYMBOLS};
 use gateway_core::error::ToolError;
 use gateway_core::keys::RequestKey;
 use gateway_core::limits::Limits;
-use gateway_core::page::ResponseBudget;
+use gateway_core::page::{ResponseBudget, WantedPage};
 use gateway_core::tool::{Arguments, Canonical, Question, Registered};
+use gateway_core::tools;
 use gateway_core::wording::Wording;
 use tokio::time::timeout;
 
@@ -25,6 +27,20 @@ use crate::lifecycle::Calls;
 use crate::session::Sessions;
 use crate::single_flight::Progress;
 use crate::workspace::WorkspaceVersion;
+
+/// What the ask is doing that a call waits for.
+#[derive(Default)]
+struct Latest(Mutex<Option<Arc<Progress>>>);
+
+impl Latest {
+    fn get(&self) -> Option<Arc<Progress>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn set(&self, progress: Arc<Progress>) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(progress);
+    }
+}
 
 impl<E: Editor> Calls for Gateway<E> {
     fn version(&self) -> &str {
@@ -59,12 +75,10 @@ impl<E: Editor> Calls for Gateway<E> {
         envelope_bytes: usize,
     ) -> Result<Answered, ToolError> {
         let limit = self.limits().request_timeout();
-        let (catching_up, progress) = (AtomicBool::new(true), OnceLock::new());
+        let (catching_up, progress) = (AtomicBool::new(true), Latest::default());
         match timeout(limit, self.answer(tool, arguments, envelope_bytes, &catching_up, &progress)).await {
             Ok(answer) => answer,
-            Err(_) if progress.get().is_some_and(|progress: &Arc<Progress>| progress.is_warming_up()) => {
-                Err(ToolError::WarmingUp)
-            }
+            Err(_) if progress.get().is_some_and(|progress| progress.is_warming_up()) => Err(ToolError::WarmingUp),
             Err(_) if catching_up.into_inner() || progress.get().is_some_and(|progress| progress.is_catching_up()) => {
                 Err(ToolError::CatchingUp)
             }
@@ -87,16 +101,56 @@ impl<E: Editor> Gateway<E> {
         arguments: Arguments,
         envelope_bytes: usize,
         catching_up: &AtomicBool,
-        progress: &OnceLock<Arc<Progress>>,
+        progress: &Latest,
     ) -> Result<Answered, ToolError> {
         let budget = ResponseBudget::new(self.limits().max_response_bytes(), envelope_bytes);
-        let Arguments { mut question, page, by_path } = arguments;
+        let Arguments { mut question, page, by_path, symbol } = arguments;
         if by_path && let Some(file) = question.subject.uri() {
             let uri = self.uri_of(file).await?;
             question.subject = question.subject.with_uri(uri);
         }
         self.freshness().catch_up(self.workspace(), question.subject.uri()).await?;
         catching_up.store(false, Ordering::Relaxed);
+        let Some(symbol) = symbol else { return self.answer_once(tool, question, page, budget, progress).await };
+        loop {
+            let before = self.workspace().now().epochs;
+            let (tool, question) = self.aimed(tool, question.clone(), &symbol, progress).await?;
+            let answered = self.answer_once(tool, question, page.clone(), budget, progress).await;
+            // What has the name may be elsewhere by now.
+            if self.workspace().now().epochs.changed_since(&before, OF_SYMBOLS).is_empty() {
+                return answered;
+            }
+        }
+    }
+
+    /// The question about what has this name; if that is not one symbol, the question what has it.
+    async fn aimed(
+        self: &Arc<Self>,
+        tool: Registered,
+        mut question: Question,
+        symbol: &str,
+        progress: &Latest,
+    ) -> Result<(Registered, Question), ToolError> {
+        let find = tools::question_of_target(&question.subject, symbol)?;
+        let Answer::Set(_, found) = self.share(tools::FIND, find.clone(), progress).await? else {
+            return Err(ToolError::Internal);
+        };
+        let Some((target, path, position)) = tools::only(&found) else { return Ok((tools::FIND, find)) };
+        question.subject = Subject::Place { uri: self.uri_of(&path).await?, position };
+        if let Some(told) = question.parameters.first_mut() {
+            *told = target;
+        }
+        Ok((tool, question))
+    }
+
+    async fn answer_once(
+        self: &Arc<Self>,
+        tool: Registered,
+        question: Question,
+        page: Option<WantedPage>,
+        budget: ResponseBudget,
+        progress: &Latest,
+    ) -> Result<Answered, ToolError> {
         let Some(wanted) = page else {
             return match self.share(tool, question, progress).await? {
                 Answer::Whole(answer) => Ok(Answered { payload: answer.payload(budget)?, retained: None }),
@@ -132,7 +186,7 @@ impl<E: Editor> Gateway<E> {
         self: &Arc<Self>,
         tool: Registered,
         question: Question,
-        progress: &OnceLock<Arc<Progress>>,
+        progress: &Latest,
     ) -> Result<Answer, ToolError> {
         let mut key = FlightKey::of(tool, &question, &self.workspace().now());
         if let Some(late) = self.single_flight().take_late(&key) {
@@ -145,7 +199,7 @@ impl<E: Editor> Gateway<E> {
         }
         let waiter =
             self.single_flight().join(key, |progress| Arc::clone(self).ask_until_settled(tool, question, progress));
-        progress.get_or_init(|| waiter.progress());
+        progress.set(waiter.progress());
         waiter.answer().await
     }
 

@@ -201,7 +201,7 @@ mod tests {
                 mostly(&["[]", "[\"src/**\"]", "[\"[\"]"], &["null", "\"a\"", "[1]", "[null]", "{}"]),
             ),
         );
-        (select(tools::ALL), values, vec(0..20_u8, 15)).prop_map(|(tool, values, chances)| {
+        (select(tools::ALL), values, vec(0..20_u8, 18)).prop_map(|(tool, values, chances)| {
             let schema: Value = serde_json::from_str(tool.input_schema().as_str()).unwrap();
             let (uri, position, include, query, size, cursor, (at, detail, paths)) = values;
             let values = [
@@ -214,12 +214,15 @@ mod tests {
                 uri,
                 at,
                 detail,
-                paths,
-                include,
+                paths.clone(),
+                include.clone(),
                 size.clone(),
                 query.clone(),
                 size,
+                query.clone(),
                 query,
+                include,
+                paths,
             ];
             let names = [
                 "uri",
@@ -237,6 +240,9 @@ mod tests {
                 "ifState",
                 "depth",
                 "match",
+                "symbol",
+                "lines",
+                "kinds",
             ];
             let told = names.into_iter().zip(values).zip(chances).filter(|((name, _), chance)| {
                 if schema["properties"].get(name).is_some() { *chance > 1 } else { *chance == 0 }

@@ -24,5 +24,6 @@ pub mod serve;
 pub mod session;
 mod single_flight;
 pub mod stdio;
+mod texts;
 pub mod watch;
 mod workspace;

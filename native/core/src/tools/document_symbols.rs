@@ -18,7 +18,8 @@ use crate::symbol::{RawDocumentSymbol, RawDocumentSymbols, SymbolKind};
 use crate::tool::{Arguments, Asked, Canonical, Misfit, Question, Tool};
 use crate::uri::CanonicalUri;
 
-pub(super) const ASK: Ask = Ask::new("textDocument/documentSymbol", Shape::DocumentSymbols);
+/// The question for the outline of a document.
+pub const ASK: Ask = Ask::new("textDocument/documentSymbol", Shape::DocumentSymbols);
 
 pub(super) struct DocumentSymbols;
 
@@ -148,6 +149,23 @@ fn container_name<'a>(raw: &'a RawDocumentSymbols, item: &RawDocumentSymbol) -> 
         Some(parent) => name(raw, raw.items.get(parent as usize).ok_or(ToolError::ProviderFailed(None))?),
         None => text(raw, item.container_name),
     }
+}
+
+/// The names of what contains the symbol, the innermost last.
+pub(super) fn containers<'a>(raw: &'a RawDocumentSymbols, item: &RawDocumentSymbol) -> Result<Vec<&'a str>, ToolError> {
+    if item.parent.is_none() {
+        return Ok(text(raw, item.container_name)?.into_iter().collect());
+    }
+    let (mut containers, mut inner) = (Vec::new(), item);
+    // A parent stands before what it contains; anything else is junk from a provider.
+    let mut before = raw.items.len();
+    while let Some(parent) = inner.parent.map(|parent| parent as usize) {
+        inner = raw.items.get(parent).filter(|_| parent < before).ok_or(ToolError::ProviderFailed(None))?;
+        before = parent;
+        containers.extend(name(raw, inner)?);
+    }
+    containers.reverse();
+    Ok(containers)
 }
 
 fn text(raw: &RawDocumentSymbols, index: Option<u32>) -> Result<Option<&str>, ToolError> {

@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use super::listed::{files_schema, output, page_fields, place_fields, read_place, targets};
+use super::listed::{files_schema, of_target, page_fields, read_target, target_fields, targets};
 use crate::ask::{Ask, Raw, Shape};
 use crate::error::ToolError;
 use crate::schema::Field;
@@ -57,13 +57,13 @@ impl Tool for Leads {
     }
 
     fn input(&self) -> Vec<Field> {
-        let mut fields = place_fields();
+        let mut fields = target_fields();
         fields.extend(page_fields());
         fields
     }
 
     fn output(&self) -> Vec<Field> {
-        output("files", files_schema(), &[])
+        of_target("files", files_schema(), &[])
     }
 
     fn is_in_v1(&self) -> bool {
@@ -71,7 +71,7 @@ impl Tool for Leads {
     }
 
     fn read(&self, arguments: &Value) -> Result<Arguments, Misfit> {
-        read_place(arguments)
+        read_target(arguments)
     }
 
     fn asks(&self, _: &Question) -> &'static [Ask] {

@@ -8,10 +8,11 @@ use serde_json::Value;
 
 use super::shared::{MAX_URI_CHARACTERS, page_size};
 use crate::ask::{Raw, Subject};
-use crate::canonical::{CanonicalSet, Locations};
+use crate::canonical::{CanonicalSet, Locations, ordered};
 use crate::compact::{Frame, Group};
 use crate::error::ToolError;
 use crate::limits::{DEFAULT_PAGE_TOKENS, MAX_REFERENCES_ITEMS_TOTAL};
+use crate::name_path::NamePath;
 use crate::omissions::Omissions;
 use crate::order::Text;
 use crate::page::WantedPage;
@@ -19,68 +20,118 @@ use crate::place;
 use crate::position::Range;
 use crate::schema::{Field, Schema, optional, required};
 use crate::snapshots::Retained;
-use crate::tool::{Arguments, Asked, Canonical, Misfit, Question, read_flat};
+use crate::texts;
+use crate::tool::{Arguments, Asked, Canonical, Misfit, Question};
+use crate::uri::CanonicalUri;
 
 /// Most patterns of one call, and most characters of one of them.
 const MAX_PATTERNS: usize = 32;
 const MAX_PATTERN_CHARACTERS: usize = 1_024;
 
-/// What every one of these tools takes.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(super) struct AtPlace {
-    file: String,
+/// The arguments that say what is asked about.
+pub(super) const TARGET: [&str; 3] = ["file", "at", "symbol"];
+/// The arguments that choose a page.
+pub(super) const PAGE: [&str; 3] = ["maxTokens", "cursor", "ifState"];
+
+/// All that one of these tools takes. Each takes some of it.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct Input {
+    #[serde(deserialize_with = "text")]
+    pub(super) file: Option<String>,
     #[serde(deserialize_with = "place_text")]
-    at: Result<Range, ToolError>,
-    #[serde(default, deserialize_with = "page_size")]
+    at: Option<Result<Range, ToolError>>,
+    #[serde(deserialize_with = "text")]
+    pub(super) symbol: Option<String>,
+    pub(super) detail: Detail,
+    pub(super) declarations: bool,
+    pub(super) lines: bool,
+    #[serde(deserialize_with = "page_size")]
+    pub(super) depth: Option<u64>,
+    #[serde(rename = "match", deserialize_with = "text")]
+    pub(super) pattern: Option<String>,
+    pub(super) kinds: Vec<String>,
+    pub(super) paths: Vec<String>,
+    #[serde(deserialize_with = "page_size")]
     max_tokens: Option<u64>,
-    #[serde(default)]
     cursor: Option<String>,
-    #[serde(default, deserialize_with = "text")]
+    #[serde(deserialize_with = "text")]
     if_state: Option<String>,
 }
 
-/// Reads the arguments of a tool that takes a place and nothing else.
-pub(super) fn read_place(arguments: &Value) -> Result<Arguments, Misfit> {
-    let AtPlace { file, at, max_tokens, cursor, if_state } = read_flat(arguments)?;
-    let page = WantedPage { size: max_tokens, cursor, if_state };
-    about_place(file, at, Vec::new(), page)
+/// How much is told of each file.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) enum Detail {
+    #[default]
+    Places,
+    Counts,
 }
 
-/// The question about a place, or why it is none.
-pub(super) fn about_place(
-    file: String,
-    at: Result<Range, ToolError>,
-    parameters: Vec<String>,
-    page: WantedPage,
-) -> Result<Arguments, Misfit> {
-    let position = at.map_err(Misfit::Refused)?.start;
-    let uri = named(file)?;
-    Ok(Arguments {
-        question: Question { subject: Subject::Place { uri, position }, parameters },
-        page: Some(page),
-        by_path: true,
-    })
-}
-
-/// The name of a file, which is not too long.
-pub(super) fn named(file: String) -> Result<String, Misfit> {
-    if file.chars().count() > MAX_URI_CHARACTERS {
-        let advice = format!("`file` may have at most {MAX_URI_CHARACTERS} characters; correct the path.");
-        return Err(Misfit::Refused(ToolError::InvalidParams(advice)));
+impl Input {
+    /// Reads arguments of which the tool takes these.
+    pub(super) fn read(arguments: &Value, names: &[&[&str]]) -> Result<Self, Misfit> {
+        let Value::Object(fields) = arguments else { return Err(Misfit::Schema) };
+        if fields.keys().any(|name| !names.iter().any(|names| names.contains(&&**name))) {
+            return Err(Misfit::Schema);
+        }
+        let input = Self::deserialize(arguments).map_err(|_| Misfit::Schema)?;
+        if input.file.as_ref().is_some_and(|file| file.chars().count() > MAX_URI_CHARACTERS) {
+            let advice = format!("`file` may have at most {MAX_URI_CHARACTERS} characters; correct the path.");
+            return Err(refused(advice));
+        }
+        check_globs(&input.paths)?;
+        Ok(input)
     }
-    Ok(file)
+
+    /// The page that is wanted.
+    pub(super) fn page(&mut self) -> WantedPage {
+        WantedPage { size: self.max_tokens, cursor: self.cursor.take(), if_state: self.if_state.take() }
+    }
+
+    /// The question about the target, with parameters after what is told of the target, or why it is none.
+    pub(super) fn about_target(mut self, parameters: Vec<String>) -> Result<Arguments, Misfit> {
+        let page = Some(self.page());
+        let (subject, symbol) = match (self.file, self.at, self.symbol) {
+            (Some(uri), Some(at), None) => (Subject::Place { uri, position: at.map_err(Misfit::Refused)?.start }, None),
+            (file, None, Some(symbol)) => {
+                NamePath::read(&symbol).map_err(Misfit::Refused)?;
+                (file.map_or(Subject::Workspace { query: None }, |uri| Subject::Document { uri }), Some(symbol))
+            }
+            _ => return Err(refused("Say what to ask about: pass `symbol`, or `file` and `at`.".to_owned())),
+        };
+        let parameters = [vec![String::new()], parameters].concat();
+        Ok(Arguments { question: Question { subject, parameters }, page, by_path: true, symbol })
+    }
 }
 
-/// The arguments that name a place.
-pub(super) fn place_fields() -> Vec<Field> {
+fn refused(advice: String) -> Misfit {
+    Misfit::Refused(ToolError::InvalidParams(advice))
+}
+
+/// Reads the arguments of a tool that takes a target and nothing else.
+pub(super) fn read_target(arguments: &Value) -> Result<Arguments, Misfit> {
+    Input::read(arguments, &[&TARGET, &PAGE])?.about_target(Vec::new())
+}
+
+/// The arguments that say what is asked about.
+pub(super) fn target_fields() -> Vec<Field> {
     let at = format!(r#""string","pattern":{}"#, Value::from(place::PATTERN));
-    vec![file_field(), required("at", Schema::of("0-based line:character of the name", &at))]
+    vec![
+        optional("file", file_schema()),
+        optional("at", Schema::of("0-based line:character of the name", &at)),
+        optional("symbol", Schema::of("Name instead of at, such as Class.method", r#""string""#)),
+    ]
 }
 
-/// The argument that names a file.
-pub(super) fn file_field() -> Field {
-    required("file", Schema::of("Path below the root, or file: URI", r#""string""#))
+/// What names a file.
+pub(super) fn file_schema() -> Schema {
+    Schema::of("Path below the root, or file: URI", r#""string""#)
+}
+
+/// What chooses files.
+pub(super) fn paths_field() -> Field {
+    optional("paths", Schema::of("Globs", r#""array","items":{"type":"string"}"#))
 }
 
 /// The arguments that choose a page.
@@ -137,9 +188,40 @@ pub(super) fn output(list: &'static str, items: Schema, counts: &[&'static str])
     fields
 }
 
+/// The members of an answer about a target, which may be a list of the symbols that a name fits.
+pub(super) fn of_target(list: &'static str, items: Schema, counts: &[&'static str]) -> Vec<Field> {
+    let mut fields = vec![optional("target", symbol_schema("What the name was taken for."))];
+    fields.extend(output(list, items, counts));
+    fields.push(optional(
+        "symbols",
+        symbols_schema("What the name fits, if that is not one symbol: choose one, and pass its path and place."),
+    ));
+    fields
+}
+
+/// Symbols, each by its name.
+pub(super) fn symbols_schema(description: &str) -> Schema {
+    Schema::array(description, MAX_REFERENCES_ITEMS_TOTAL, &symbol_schema("A symbol."))
+}
+
+fn symbol_schema(description: &str) -> Schema {
+    let place = format!(r#""string","pattern":{}"#, Value::from(place::PATTERN));
+    Schema::object(
+        description,
+        &[
+            required("name", Schema::of("Its name.", r#""string""#)),
+            optional("in", Schema::of("The names of what contains it, the innermost last.", r#""string""#)),
+            required("kind", Schema::of("LSP's name of its kind.", r#""string""#)),
+            required("path", Schema::of("Its file.", r#""string""#)),
+            required("at", Schema::of("Where its name stands.", &place)),
+            optional("head", Schema::of("The line of its name.", r#""string""#)),
+        ],
+    )
+}
+
 /// Places by file.
 pub(super) fn files_schema() -> Schema {
-    let place = Schema::of("A place or a range.", &format!(r#""string","pattern":{}"#, Value::from(place::PATTERN)));
+    let place = Schema::of("A place or a range; its line after a space, if lines are asked for.", r#""string""#);
     let file = Schema::object(
         "A file.",
         &[
@@ -153,6 +235,7 @@ pub(super) fn files_schema() -> Schema {
 
 /// The places of a file, by the file's name in answers.
 pub(super) struct OfFile {
+    pub(super) uri: CanonicalUri,
     pub(super) path: String,
     pub(super) places: Vec<Range>,
 }
@@ -177,23 +260,31 @@ impl ByFile {
         let (mut used, mut files) = (BTreeSet::new(), Vec::new());
         for (uri, items) in locations.by_uri() {
             let (root, path) = asked.roots.shown(uri).ok_or(ToolError::Internal)?;
-            let below = if asked.roots.folders().count() == 1 {
-                &*path
-            } else {
-                path.split_once(':').map_or("", |(_, below)| below)
-            };
+            let below = asked.roots.below_root(&path);
             if patterns.as_ref().is_some_and(|patterns| !patterns.is_match(below)) {
                 omissions.other_paths += items.len();
                 continue;
             }
             used.insert(root);
-            files.push((root, OfFile { path, places: items.iter().map(|&(_, range)| range).collect() }));
+            let uri = uri.clone();
+            files.push((root, OfFile { uri, path, places: items.iter().map(|&(_, range)| range).collect() }));
         }
         files.sort_by(|(root, file), (other_root, other)| {
             root.cmp(other_root).then_with(|| Text(&file.path).cmp(&Text(&other.path)))
         });
         let roots = asked.roots.told(&used);
         Ok(Self { files: files.into_iter().map(|(_, file)| file).collect(), omissions, roots })
+    }
+
+    /// The same with only the beginning of each place that lies in one line: it ends where the symbol's name does.
+    pub(super) fn beginnings(mut self) -> Self {
+        for file in &mut self.files {
+            for place in file.places.iter_mut().filter(|place| place.start.line == place.end.line) {
+                place.end = place.start;
+            }
+            file.places = ordered(std::mem::take(&mut file.places));
+        }
+        self
     }
 
     pub(super) fn places(&self) -> usize {
@@ -205,17 +296,37 @@ impl ByFile {
         self,
         counts: &str,
         nouns: (&'static str, &'static str),
+        with_lines: bool,
         asked: &Asked<'_>,
     ) -> Result<Canonical, ToolError> {
         let mut groups = Vec::with_capacity(self.files.len());
         let mut first = 0;
-        for OfFile { path, places } in &self.files {
+        let mut items = Vec::with_capacity(self.places());
+        for OfFile { uri, path, places } in &self.files {
+            let text = if with_lines { asked.texts.text(uri) } else { None };
+            let lines = text.as_deref().map(texts::lines).unwrap_or_default();
+            items.extend(places.iter().map(|&range| {
+                let place = place::written(range);
+                match lines.get(range.start.line as usize) {
+                    Some(line) => format!("{place} {}", texts::shown_line(line, range)),
+                    None => place,
+                }
+            }));
+
             groups.push(Group { first, opening: format!(r#"{{"path":{},"at":["#, Value::from(&**path)) });
             first += places.len();
         }
-        let set =
-            CanonicalSet::encode(self.files.iter().flat_map(|file| &file.places).map(|&range| place::written(range)))?;
-        Ok(listed(set, self.roots, format!(r#"{counts}"files":["#), groups, nouns, self.omissions, asked))
+        let set = CanonicalSet::encode(items)?;
+        let opening = format!(r#"{}{counts}"files":["#, target_member(asked));
+        Ok(listed(set, self.roots, opening, groups, nouns, self.omissions, asked))
+    }
+}
+
+/// The member that tells what a name was taken for, with its comma; nothing where a place was given.
+pub(super) fn target_member(asked: &Asked<'_>) -> String {
+    match asked.question.parameters.first() {
+        Some(target) if !target.is_empty() => format!(r#""target":{target},"#),
+        _ => String::new(),
     }
 }
 
@@ -243,11 +354,11 @@ pub(super) fn targets(
     let [raw] = answers else { return Err(ToolError::Internal) };
     let raw = raw.targets()?;
     let locations = Locations::of_targets(raw, asked.roots, asked.real)?;
-    ByFile::of(&locations, raw.without_range, &[], asked)?.grouped("", (one, many), asked)
+    ByFile::of(&locations, raw.without_range, &[], asked)?.grouped("", (one, many), false, asked)
 }
 
 /// The patterns of a call as one; nothing if there is none.
-fn globs(patterns: &[String]) -> Result<Option<GlobSet>, ToolError> {
+pub(super) fn globs(patterns: &[String]) -> Result<Option<GlobSet>, ToolError> {
     if patterns.is_empty() {
         return Ok(None);
     }
@@ -267,17 +378,17 @@ fn globs(patterns: &[String]) -> Result<Option<GlobSet>, ToolError> {
 }
 
 /// Checks patterns before anybody is asked.
-pub(super) fn check_globs(patterns: &[String]) -> Result<(), Misfit> {
+fn check_globs(patterns: &[String]) -> Result<(), Misfit> {
     globs(patterns).map(|_| ()).map_err(Misfit::Refused)
 }
 
 /// Reads a place; what looks like one and cannot be one is kept as the error that it is.
-pub(super) fn place_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Result<Range, ToolError>, D::Error> {
+fn place_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Result<Range, ToolError>>, D::Error> {
     let text = String::deserialize(deserializer)?;
-    place::read(&text).ok_or_else(|| serde::de::Error::custom("no place"))
+    place::read(&text).map(Some).ok_or_else(|| serde::de::Error::custom("no place"))
 }
 
 /// Reads a text that may be left out, and is not null.
-pub(super) fn text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+fn text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
     String::deserialize(deserializer).map(Some)
 }

@@ -11,10 +11,18 @@ mod listed;
 mod outline;
 mod references;
 mod shared;
+mod symbol_find;
+mod symbol_source;
 mod usages;
 mod workspace_symbols;
 
+pub use document_symbols::ASK as OUTLINE;
+pub use symbol_find::{only, question_of_target};
+
 use crate::tool::Registered;
+
+/// The tool that finds what has a name.
+pub const FIND: Registered = Registered(&symbol_find::SymbolFind);
 
 /// Every tool, in the order of `tools/list`.
 pub const ALL: &[Registered] = &[
@@ -25,6 +33,8 @@ pub const ALL: &[Registered] = &[
     Registered(&workspace_symbols::WorkspaceSymbols),
     Registered(&diagnostics_document::DocumentDiagnostics),
     Registered(&diagnostics_workspace::WorkspaceDiagnostics),
+    FIND,
+    Registered(&symbol_source::SymbolSource),
     Registered(&outline::Outline),
     Registered(&usages::Usages),
     Registered(&leads::IMPLEMENTATION),

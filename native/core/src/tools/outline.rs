@@ -3,42 +3,23 @@
 use std::collections::BTreeMap;
 
 use globset::{GlobBuilder, GlobMatcher};
-use serde::Deserialize;
 use serde_json::Value;
 
 use super::document_symbols::{ASK, name};
-use super::listed::{file_field, listed, named, output, page_fields, text};
-use super::shared::page_size;
+use super::listed::{Input, PAGE, file_schema, listed, output, page_fields};
 use crate::ask::{Ask, Raw, Subject};
 use crate::canonical::{CanonicalSet, ordered};
 use crate::error::ToolError;
 use crate::limits::MAX_DOCUMENT_SYMBOLS_TRAVERSED;
 use crate::omissions::Omissions;
 use crate::order::Text;
-use crate::page::WantedPage;
 use crate::place;
 use crate::position::Range;
-use crate::schema::{Field, Schema, optional};
+use crate::schema::{Field, Schema, optional, required};
 use crate::symbol::{RawDocumentSymbols, SymbolKind};
-use crate::tool::{Arguments, Asked, Canonical, Misfit, Question, Tool, read_flat};
+use crate::tool::{Arguments, Asked, Canonical, Misfit, Question, Tool};
 
 pub(super) struct Outline;
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct Input {
-    file: String,
-    #[serde(default, deserialize_with = "page_size")]
-    depth: Option<u64>,
-    #[serde(default, rename = "match", deserialize_with = "text")]
-    pattern: Option<String>,
-    #[serde(default, deserialize_with = "page_size")]
-    max_tokens: Option<u64>,
-    #[serde(default)]
-    cursor: Option<String>,
-    #[serde(default, deserialize_with = "text")]
-    if_state: Option<String>,
-}
 
 impl Tool for Outline {
     fn name(&self) -> &'static str {
@@ -55,7 +36,7 @@ impl Tool for Outline {
 
     fn input(&self) -> Vec<Field> {
         let mut fields = vec![
-            file_field(),
+            required("file", file_schema()),
             optional("depth", Schema::plain(r#""integer","minimum":1"#)),
             optional("match", Schema::of("Glob of names", r#""string""#)),
         ];
@@ -75,15 +56,16 @@ impl Tool for Outline {
     }
 
     fn read(&self, arguments: &Value) -> Result<Arguments, Misfit> {
-        let Input { file, depth, pattern, max_tokens, cursor, if_state } = read_flat(arguments)?;
+        let mut input = Input::read(arguments, &[&["file", "depth", "match"], &PAGE])?;
+        let page = Some(input.page());
+        let Input { file: Some(uri), depth, pattern, .. } = input else { return Err(Misfit::Schema) };
         if let Some(pattern) = &pattern {
             glob(pattern).map_err(Misfit::Refused)?;
         }
-        let subject = Subject::Document { uri: named(file)? };
+        let subject = Subject::Document { uri };
         // A pattern stands last, so that no text in it can be taken for something else.
         let parameters = vec![depth.unwrap_or(u64::MAX).to_string(), pattern.unwrap_or_default()];
-        let page = Some(WantedPage { size: max_tokens, cursor, if_state });
-        Ok(Arguments { question: Question { subject, parameters }, page, by_path: true })
+        Ok(Arguments { question: Question { subject, parameters }, page, by_path: true, symbol: None })
     }
 
     fn asks(&self, _: &Question) -> &'static [Ask] {

@@ -1,54 +1,23 @@
 //! `vscode.lsp.usages`: as `vscode.lsp.references`, by file and in few tokens.
 
-use serde::{Deserialize, Deserializer};
 use serde_json::{Value, json};
 
 use super::listed::{
-    ByFile, about_place, check_globs, files_schema, listed, output, page_fields, place_fields, place_text, text,
+    ByFile, Detail, Input, PAGE, TARGET, files_schema, listed, of_target, page_fields, paths_field, target_fields,
+    target_member,
 };
 use super::references::{self, ASK, WITHOUT_DECLARATIONS};
-use super::shared::page_size;
 use crate::ask::{Ask, Raw};
 use crate::canonical::CanonicalSet;
 use crate::error::ToolError;
 use crate::limits::MAX_REFERENCES_ITEMS_TOTAL;
-use crate::page::WantedPage;
-use crate::position::Range;
 use crate::schema::{Field, Schema, optional};
-use crate::tool::{Arguments, Asked, Canonical, Misfit, Question, Tool, read_flat};
+use crate::tool::{Arguments, Asked, Canonical, Misfit, Question, Tool};
 
 pub(super) struct Usages;
 
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct Input {
-    file: String,
-    #[serde(deserialize_with = "place_text")]
-    at: Result<Range, ToolError>,
-    #[serde(default)]
-    detail: Detail,
-    #[serde(default)]
-    declarations: bool,
-    #[serde(default, deserialize_with = "patterns")]
-    paths: Vec<String>,
-    #[serde(default, deserialize_with = "page_size")]
-    max_tokens: Option<u64>,
-    #[serde(default)]
-    cursor: Option<String>,
-    #[serde(default, deserialize_with = "text")]
-    if_state: Option<String>,
-}
-
-/// How much is told of each file.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "camelCase")]
-enum Detail {
-    #[default]
-    Places,
-    Counts,
-}
-
 const COUNTS: &str = "counts";
+const WITH_LINES: &str = "lines";
 const WITH_DECLARATIONS: &str = "declarations";
 
 impl Tool for Usages {
@@ -65,10 +34,11 @@ impl Tool for Usages {
     }
 
     fn input(&self) -> Vec<Field> {
-        let mut fields = place_fields();
+        let mut fields = target_fields();
         fields.extend([
             optional("detail", Schema::plain(r#""string","enum":["places","counts"]"#)),
-            optional("paths", Schema::of("Globs", r#""array","items":{"type":"string"}"#)),
+            optional("lines", Schema::of("With source lines", r#""boolean""#)),
+            paths_field(),
             optional("declarations", Schema::of("List them too", r#""boolean""#)),
         ]);
         fields.extend(page_fields());
@@ -76,7 +46,7 @@ impl Tool for Usages {
     }
 
     fn output(&self) -> Vec<Field> {
-        output("files", files_schema(), &["uses", "inFiles"])
+        of_target("files", files_schema(), &["uses", "inFiles"])
     }
 
     fn is_in_v1(&self) -> bool {
@@ -84,31 +54,35 @@ impl Tool for Usages {
     }
 
     fn read(&self, arguments: &Value) -> Result<Arguments, Misfit> {
-        let Input { file, at, detail, declarations, paths, max_tokens, cursor, if_state } = read_flat(arguments)?;
-        check_globs(&paths)?;
-        let detail = if detail == Detail::Counts { COUNTS } else { "" };
-        let declarations = if declarations { WITH_DECLARATIONS } else { "" };
-        let parameters = vec![declarations.to_owned(), detail.to_owned(), json!(paths).to_string()];
-        about_place(file, at, parameters, WantedPage { size: max_tokens, cursor, if_state })
+        let input = Input::read(arguments, &[&TARGET, &["detail", "lines", "paths", "declarations"], &PAGE])?;
+        let detail = if input.detail == Detail::Counts { COUNTS } else { "" };
+        let lines = if input.lines { WITH_LINES } else { "" };
+        let declarations = if input.declarations { WITH_DECLARATIONS } else { "" };
+        let paths = json!(input.paths).to_string();
+        input.about_target(vec![declarations.to_owned(), detail.to_owned(), lines.to_owned(), paths])
     }
 
     fn asks(&self, question: &Question) -> &'static [Ask] {
-        let with_declarations = question.parameters.first().is_some_and(|parameter| parameter == WITH_DECLARATIONS);
+        let with_declarations = question.parameters.get(1).is_some_and(|parameter| parameter == WITH_DECLARATIONS);
         if with_declarations { &[ASK] } else { WITHOUT_DECLARATIONS }
     }
 
+    fn reads_texts(&self, question: &Question) -> bool {
+        question.parameters.iter().any(|parameter| parameter == WITH_LINES)
+    }
+
     fn canonicalize(&self, answers: &[Raw], asked: &Asked<'_>) -> Result<Canonical, ToolError> {
-        let [_, detail, paths] = &*asked.question.parameters else { return Err(ToolError::Internal) };
+        let [_, _, detail, lines, paths] = &*asked.question.parameters else { return Err(ToolError::Internal) };
         let paths: Vec<String> = serde_json::from_str(paths).map_err(|_| ToolError::Internal)?;
         let (locations, without_range) = references::found(answers, asked)?;
-        let found = ByFile::of(&locations, without_range, &paths, asked)?;
+        let found = ByFile::of(&locations, without_range, &paths, asked)?.beginnings();
         let (uses, in_files) = (found.places(), found.files.len());
         if uses > MAX_REFERENCES_ITEMS_TOTAL {
             return Err(ToolError::TooManyItems { items: uses, max_items: MAX_REFERENCES_ITEMS_TOTAL });
         }
         let counts = format!(r#""uses":{uses},"inFiles":{in_files},"#);
         if detail != COUNTS {
-            return found.grouped(&counts, ("use", "uses"), asked);
+            return found.grouped(&counts, ("use", "uses"), lines == WITH_LINES, asked);
         }
         // The members stand in the order in which places have them.
         let file = |path: &str, uses: usize| format!(r#"{{"path":{},"uses":{uses}}}"#, Value::from(path));
@@ -116,7 +90,7 @@ impl Tool for Usages {
         Ok(listed(
             set,
             found.roots,
-            format!(r#"{counts}"files":["#),
+            format!(r#"{}{counts}"files":["#, target_member(asked)),
             Vec::new(),
             ("file", "files"),
             found.omissions,
@@ -127,9 +101,4 @@ impl Tool for Usages {
     fn is_paged(&self) -> bool {
         true
     }
-}
-
-/// Reads a list of patterns.
-fn patterns<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
-    Vec::deserialize(deserializer)
 }

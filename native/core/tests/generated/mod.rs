@@ -1,6 +1,7 @@
 //! What the properties are tried on: a file system, and places, URIs and texts that collide.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use gateway_core::ask::Raw;
 use gateway_core::canonical::CanonicalSet;
@@ -11,9 +12,10 @@ use gateway_core::page::{PageSize, ResponseBudget};
 use gateway_core::position::{MAX_COORDINATE, Position, Range};
 use gateway_core::roots::{AllowedRoots, RealPaths};
 use gateway_core::snapshots::Retained;
+use gateway_core::texts::Texts;
 use gateway_core::tool::{Arguments, Asked, Canonical, Registered};
 use gateway_core::tools;
-use gateway_core::uri::PathStyle;
+use gateway_core::uri::{CanonicalUri, PathStyle};
 use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::{Value, json};
@@ -94,27 +96,57 @@ pub(crate) struct Call {
     pub(crate) tool: Registered,
     pub(crate) uri: &'static str,
     pub(crate) answers: Vec<Raw>,
+    pub(crate) texts: Written,
+    pub(crate) outlines: Vec<(CanonicalUri, Option<Raw>)>,
+}
+
+/// The same text in every file.
+pub(crate) struct Written(pub(crate) &'static str);
+
+impl Texts for Written {
+    fn text(&self, _: &CanonicalUri) -> Option<Arc<str>> {
+        Some(self.0.into())
+    }
 }
 
 impl Call {
     pub(crate) fn new(tool: &str, answers: impl Into<Vec<Raw>>) -> Self {
-        Self { tool: tools::named(tool).unwrap(), uri: "file:///ws/a.ts", answers: answers.into() }
+        Self {
+            tool: tools::named(tool).unwrap(),
+            uri: "file:///ws/a.ts",
+            answers: answers.into(),
+            texts: Written(""),
+            outlines: Vec::new(),
+        }
     }
 
     pub(crate) fn arguments(&self) -> Arguments {
         let place = json!({ "uri": self.uri, "position": { "line": 1, "character": 2 } });
         let at = json!({ "file": self.uri, "at": "1:2" });
-        let tried =
-            [place, json!({ "uri": self.uri }), at, json!({ "file": self.uri }), json!({ "query": "a" }), json!({})];
+        let tried = [
+            place,
+            json!({ "uri": self.uri }),
+            at,
+            json!({ "file": self.uri }),
+            json!({ "symbol": "a" }),
+            json!({ "query": "a" }),
+            json!({}),
+        ];
         tried.iter().find_map(|arguments| self.tool.read(arguments).ok()).unwrap()
     }
 
     pub(crate) fn canonical(&self, roots: &AllowedRoots, real: &dyn RealPaths) -> Result<Canonical, ToolError> {
+        self.with(roots, real, |asked| self.tool.canonicalize(&self.answers, asked))
+    }
+
+    /// Does something with the question as it is asked of the tool.
+    pub(crate) fn with<T>(&self, roots: &AllowedRoots, real: &dyn RealPaths, work: impl FnOnce(&Asked<'_>) -> T) -> T {
         let question = &self.arguments().question;
-        let document = roots.admit(self.uri, &disk()).ok().map(|document| document.uri);
-        let document = document.as_ref();
+        let uri = question.subject.uri();
+        let document = uri.and_then(|uri| roots.admit(uri, &disk()).ok()).map(|document| document.uri);
+        let (document, outlines) = (document.as_ref(), &*self.outlines);
         let completeness = Completeness::Confirmed;
-        self.tool.canonicalize(&self.answers, &Asked { question, document, in_tab: false, completeness, roots, real })
+        work(&Asked { question, document, in_tab: false, outlines, completeness, roots, real, texts: &self.texts })
     }
 
     /// The full set of a paged tool.

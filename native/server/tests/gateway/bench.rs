@@ -166,6 +166,7 @@ impl Editor for StandIn {
                 Shape::Diagnostics => {
                     answers.diagnostics.clone().map(Raw::Diagnostics).ok_or(EditorError::Failed(None))
                 }
+                Shape::Texts => Ok(ask.shape.nothing()),
                 _ => Err(unavailable),
             }
         })

@@ -8,5 +8,6 @@ mod calls;
 mod freshness;
 #[cfg(unix)]
 mod gating;
+mod names;
 mod readiness;
 mod rust_sdk;

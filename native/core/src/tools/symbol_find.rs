@@ -1,0 +1,324 @@
+//! `vscode.lsp.symbol.find`: where what has a name is.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use globset::GlobSet;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::document_symbols::{self, containers, name};
+use super::listed::{Input, PAGE, file_schema, globs, listed, output, page_fields, paths_field, symbols_schema};
+use crate::ask::{Ask, Raw, Shape, Subject};
+use crate::canonical::{Allowed, CanonicalSet, Names, ordered, string_at};
+use crate::error::ToolError;
+use crate::limits::MAX_DOCUMENT_SYMBOLS_TRAVERSED;
+use crate::name_path::{Fit, NamePath};
+use crate::omissions::Omissions;
+use crate::order::Text;
+use crate::place;
+use crate::position::{Position, Range};
+use crate::schema::{Field, Schema, optional, required};
+use crate::snapshots::Retained;
+use crate::symbol::{RawDocumentSymbols, RawWorkspaceSymbols, SymbolKind};
+use crate::texts;
+use crate::tool::{Arguments, Asked, Canonical, Misfit, Question, Tool};
+use crate::uri::CanonicalUri;
+
+/// How many files are outlined for one name.
+const MAX_OUTLINED: usize = 32;
+
+const SEARCH: Ask = Ask::new("workspace/symbol", Shape::WorkspaceSymbols);
+
+pub(super) struct SymbolFind;
+
+impl Tool for SymbolFind {
+    fn name(&self) -> &'static str {
+        "vscode.lsp.symbol.find"
+    }
+
+    fn title(&self) -> &'static str {
+        "Find symbol"
+    }
+
+    fn description(&self) -> &'static str {
+        "Where a symbol is, by name: of all that fit best. lift[1] is the second lift of its container."
+    }
+
+    fn input(&self) -> Vec<Field> {
+        let mut fields = vec![
+            required("symbol", Schema::of("Such as Class.method", r#""string""#)),
+            optional("file", file_schema()),
+            optional("kinds", Schema::of("Such as method", r#""array","items":{"type":"string"}"#)),
+            paths_field(),
+        ];
+        fields.extend(page_fields());
+        fields
+    }
+
+    fn output(&self) -> Vec<Field> {
+        output("symbols", symbols_schema("The symbols, by file and place."), &[])
+    }
+
+    fn is_in_v1(&self) -> bool {
+        false
+    }
+
+    fn read(&self, arguments: &Value) -> Result<Arguments, Misfit> {
+        let mut input = Input::read(arguments, &[&["symbol", "file", "kinds", "paths"], &PAGE])?;
+        let page = Some(input.page());
+        let Input { symbol: Some(symbol), file, kinds, paths, .. } = input else { return Err(Misfit::Schema) };
+        let unknown = |kind: &String| !SymbolKind::words().any(|word| word == kind);
+        if kinds.iter().any(unknown) {
+            let known: Vec<_> = SymbolKind::words().collect();
+            let advice = format!("`kinds` names a kind that there is not; pass some of: {}.", known.join(", "));
+            return Err(Misfit::Refused(ToolError::InvalidParams(advice)));
+        }
+        let question = question(file, &symbol, &kinds, &paths).map_err(Misfit::Refused)?;
+        Ok(Arguments { question, page, by_path: true, symbol: None })
+    }
+
+    fn asks(&self, question: &Question) -> &'static [Ask] {
+        if question.subject.uri().is_some() { &[document_symbols::ASK] } else { &[SEARCH] }
+    }
+
+    fn reads_texts(&self, _: &Question) -> bool {
+        true
+    }
+
+    fn documents(&self, answers: &[Raw], asked: &Asked<'_>) -> Result<Vec<CanonicalUri>, ToolError> {
+        let [raw] = answers else { return Err(ToolError::Internal) };
+        let Wanted { path, patterns, .. } = Wanted::of(asked.question)?;
+        let found = Hit::all(raw.workspace_symbols()?, &path, asked)?;
+        let Some(best) = found.iter().map(|(_, hit)| hit.fit).min() else { return Ok(Vec::new()) };
+        let mut files = BTreeSet::new();
+        for (uri, hit) in found.iter().filter(|(_, hit)| hit.fit == best) {
+            if is_below(uri, patterns.as_ref(), asked)? {
+                files.insert((!hit.is_in_container, uri));
+            }
+        }
+        let mut files: Vec<_> = files.into_iter().map(|(_, uri)| uri.clone()).collect();
+        let mut met = BTreeSet::new();
+        files.retain(|uri| met.insert(uri.clone()));
+        files.truncate(MAX_OUTLINED);
+        Ok(files)
+    }
+
+    fn canonicalize(&self, answers: &[Raw], asked: &Asked<'_>) -> Result<Canonical, ToolError> {
+        let [raw] = answers else { return Err(ToolError::Internal) };
+        let Wanted { path, kinds, patterns } = Wanted::of(asked.question)?;
+        let is_wanted = |uri: &CanonicalUri| is_below(uri, patterns.as_ref(), asked);
+        let mut omissions = Omissions::default();
+        let mut outlines: Vec<(&CanonicalUri, &RawDocumentSymbols)> = Vec::new();
+        if let Some(document) = asked.document {
+            outlines.push((document, raw.document_symbols()?));
+        } else {
+            for (uri, answer) in asked.outlines {
+                if let Some(answer) = answer {
+                    outlines.push((uri, answer.document_symbols()?));
+                }
+            }
+            let found = Hit::all(raw.workspace_symbols()?, &path, asked)?;
+            omissions = found.omissions();
+            let best = found.iter().map(|(_, hit)| hit.fit).min();
+            for (uri, hit) in found.iter().filter(|(uri, _)| outlines.iter().all(|(outlined, _)| outlined != uri)) {
+                let left_out = match Some(hit.fit) == best {
+                    true if !is_wanted(uri)? => &mut omissions.other_paths,
+                    true => &mut omissions.not_looked_at,
+                    false => &mut omissions.other_names,
+                };
+                *left_out += 1;
+            }
+        }
+        let mut files = Vec::new();
+        for (uri, raw) in outlines {
+            if is_wanted(uri)? {
+                let (root, path) = asked.roots.shown(uri).ok_or(ToolError::Internal)?;
+                files.push((root, path, raw, asked.texts.text(uri)));
+            }
+        }
+        let mut symbols = Vec::new();
+        for (root, file, raw, text) in &files {
+            let lines = text.as_deref().map(texts::lines).unwrap_or_default();
+            let found = Symbol::all(raw, &path, *root, file)?;
+            symbols.extend(found.into_iter().map(|symbol| Symbol {
+                head: lines.get(symbol.place.start.line as usize).map(|line| texts::shown_line(line, symbol.place)),
+                ..symbol
+            }));
+        }
+        symbols.retain(|symbol| kinds.is_empty() || kinds.iter().any(|kind| kind == symbol.kind.word()));
+        let best = symbols.iter().map(|symbol| symbol.fit).min();
+        let all = symbols.len();
+        symbols.retain(|symbol| Some(symbol.fit) == best);
+        omissions.other_names += all - symbols.len();
+        let used = symbols.iter().map(|symbol| symbol.root).collect();
+        let set = CanonicalSet::encode(ordered(symbols).iter().map(Symbol::row))?;
+        let roots = asked.roots.told(&used);
+        Ok(listed(set, roots, r#""symbols":["#.to_owned(), Vec::new(), ("symbol", "symbols"), omissions, asked))
+    }
+
+    fn is_paged(&self) -> bool {
+        true
+    }
+}
+
+/// The question where what has this name is, in a file or anywhere.
+fn question(file: Option<String>, symbol: &str, kinds: &[String], paths: &[String]) -> Result<Question, ToolError> {
+    let path = NamePath::read(symbol)?;
+    let subject = match file {
+        Some(uri) => Subject::Document { uri },
+        None => Subject::Workspace { query: Some(path.query().to_owned()) },
+    };
+    // The name stands last, so that no text in it can be taken for something else.
+    let parameters = vec![json!(kinds).to_string(), json!(paths).to_string(), symbol.to_owned()];
+    Ok(Question { subject, parameters })
+}
+
+/// The question which symbol a target is that is named and not placed.
+pub fn question_of_target(subject: &Subject, symbol: &str) -> Result<Question, ToolError> {
+    question(subject.uri().map(str::to_owned), symbol, &[], &[])
+}
+
+/// The symbol that was found, if it is the only one: as its row, the path of its file and its place.
+pub fn only(found: &Retained) -> Option<(String, String, Position)> {
+    #[derive(Deserialize)]
+    struct Place {
+        path: String,
+        at: String,
+    }
+    if found.set.len() != 1 || found.omissions.not_looked_at > 0 {
+        return None;
+    }
+    let row = std::str::from_utf8(found.set.json()).ok()?.to_owned();
+    let Place { path, at } = serde_json::from_str(&row).ok()?;
+    let Range { start, .. } = place::read(&at)?.ok()?;
+    Some((row, path, start))
+}
+
+/// What is looked for.
+struct Wanted {
+    path: NamePath,
+    kinds: Vec<String>,
+    patterns: Option<GlobSet>,
+}
+
+impl Wanted {
+    fn of(question: &Question) -> Result<Self, ToolError> {
+        let [kinds, patterns, symbol] = &*question.parameters else { return Err(ToolError::Internal) };
+        let list = |text| serde_json::from_str::<Vec<String>>(text).map_err(|_| ToolError::Internal);
+        Ok(Self { path: NamePath::read(symbol)?, kinds: list(kinds)?, patterns: globs(&list(patterns)?)? })
+    }
+}
+
+/// Whether a file matches one of the patterns, if there are any.
+fn is_below(uri: &CanonicalUri, patterns: Option<&GlobSet>, asked: &Asked<'_>) -> Result<bool, ToolError> {
+    let (_, path) = asked.roots.shown(uri).ok_or(ToolError::Internal)?;
+    Ok(patterns.is_none_or(|patterns| patterns.is_match(asked.roots.below_root(&path))))
+}
+
+/// What language servers say has the name, whatever they say contains it: an outline tells that better.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Hit<'a> {
+    fit: Fit,
+    is_in_container: bool,
+    range: Option<Range>,
+    name: Text<'a>,
+}
+
+impl<'a> Hit<'a> {
+    fn all(raw: &'a RawWorkspaceSymbols, path: &NamePath, asked: &Asked<'_>) -> Result<Allowed<Self>, ToolError> {
+        let mut names = Names::new(asked.roots, asked.real);
+        let admitted = names.admit(&raw.strings, raw.items.iter().map(|item| item.uri))?;
+        let mut hits = Vec::new();
+        for (file, item) in admitted.into_iter().zip(&raw.items) {
+            let text = |index: Option<u32>| index.map(|index| string_at(&raw.strings, index)).transpose();
+            let Some(name) = text(item.name)? else { continue };
+            let container = text(item.container_name)?.unwrap_or_default();
+            if let Some(fit) = path.fit_of_name(name) {
+                let is_in_container = path.fit(&[container], name).is_some();
+                hits.push((file, Self { fit, is_in_container, range: item.range, name: Text(name) }));
+            }
+        }
+        Ok(names.order(hits))
+    }
+}
+
+/// A symbol that fits. The order of the fields is that of the answer, and leaves no field out.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Symbol<'a> {
+    fit: Fit,
+    root: usize,
+    path: Text<'a>,
+    place: Range,
+    range: Range,
+    name: Text<'a>,
+    kind: SymbolKind,
+    containers: Vec<Text<'a>>,
+    /// The line of its name, which is the same for all symbols at one place.
+    head: Option<String>,
+}
+
+#[derive(Serialize)]
+struct Row<'a> {
+    name: &'a str,
+    #[serde(rename = "in", skip_serializing_if = "Option::is_none")]
+    containers: Option<String>,
+    kind: &'static str,
+    path: &'a str,
+    at: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    head: Option<&'a str>,
+}
+
+impl<'a> Symbol<'a> {
+    /// The symbols of an outline that fit, in order.
+    fn all(raw: &'a RawDocumentSymbols, path: &NamePath, root: usize, file: &'a str) -> Result<Vec<Self>, ToolError> {
+        let (items, max_items) = (raw.items.len(), MAX_DOCUMENT_SYMBOLS_TRAVERSED);
+        if items > max_items {
+            return Err(ToolError::TooManyItems { items, max_items });
+        }
+        let mut found = Vec::new();
+        for item in &raw.items {
+            let Some(name) = name(raw, item)? else { continue };
+            let containers = containers(raw, item)?;
+            if let Some(fit) = path.fit(&containers, name) {
+                found.push(Self {
+                    fit,
+                    root,
+                    path: Text(file),
+                    place: item.selection.unwrap_or(item.range),
+                    range: item.range,
+                    name: Text(name),
+                    kind: item.kind,
+                    containers: containers.into_iter().map(Text).collect(),
+                    head: None,
+                });
+            }
+        }
+        let found = ordered(found);
+        Ok(match path.number {
+            Some(number) => numbered(found, number),
+            None => found,
+        })
+    }
+
+    fn row(&self) -> Row<'_> {
+        let Self { name: Text(name), kind, containers, path: Text(path), place, head, .. } = self;
+        let containers: Vec<_> = containers.iter().map(|Text(name)| *name).collect();
+        let containers = (!containers.is_empty()).then(|| containers.join("."));
+        Row { name, containers, kind: kind.word(), path, at: place::written(*place), head: head.as_deref() }
+    }
+}
+
+/// Of symbols in order, those that have this number among those of the same name in the same container.
+fn numbered(symbols: Vec<Symbol<'_>>, number: usize) -> Vec<Symbol<'_>> {
+    let mut met: BTreeMap<_, usize> = BTreeMap::new();
+    let mut chosen = Vec::new();
+    for symbol in symbols {
+        let before = met.entry((symbol.name, symbol.containers.clone())).or_default();
+        if *before == number {
+            chosen.push(symbol);
+        }
+        *before += 1;
+    }
+    chosen
+}

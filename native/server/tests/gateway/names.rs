@@ -1,0 +1,117 @@
+//! Targets that are named and not placed: the name is looked for first, and what has it is asked about.
+
+use gateway_core::epochs::Epoch;
+use gateway_core::error::ToolError;
+use gateway_core::location::RawTargets;
+use gateway_core::position::{Position, Range};
+use gateway_core::symbol::{RawDocumentSymbol, RawDocumentSymbols};
+use gateway_server::gateway::Gateway;
+use gateway_server::session::Sessions;
+use serde_json::{Value, json};
+
+use crate::bench::{Bench, StandIn, function, on_line};
+
+const USAGES: &str = "vscode.lsp.usages";
+
+/// A gateway whose editor finds `f` in `a.ts`, and outlines it there on these lines.
+fn with_f_on(lines: &[u32]) -> Bench {
+    let bench = Bench::of(Sessions::new(&[0; 32], "workspace", &[], Box::new(|_| {})));
+    bench.name([0]);
+    bench.refer_to([0, 1]);
+    bench.editor.set(|answers| {
+        answers.definition = Some(Ok(RawTargets::default()));
+        answers.document_symbols = Some(outline(lines));
+    });
+    bench
+}
+
+fn outline(lines: &[u32]) -> RawDocumentSymbols {
+    let item = |&line: &u32| RawDocumentSymbol {
+        name: Some(0),
+        kind: function(),
+        range: on_line(line),
+        selection: Some(at(line, 4)),
+        container_name: None,
+        parent: None,
+    };
+    RawDocumentSymbols { strings: vec!["f".to_owned()], items: lines.iter().map(item).collect() }
+}
+
+fn at(line: u32, character: u32) -> Range {
+    let start = Position { line, character };
+    Range { start, end: start }
+}
+
+/// Where documents were opened to be asked about a place.
+fn asked_places(bench: &Bench) -> Vec<u32> {
+    bench.editor.set(|answers| answers.opened.iter().filter_map(|(_, line)| *line).collect())
+}
+
+#[tokio::test]
+async fn what_alone_has_the_name_is_asked_about_and_told() {
+    let bench = with_f_on(&[1]);
+
+    let answer = bench.call(USAGES, json!({ "symbol": "f" })).await.expect("an answer");
+    assert_eq!(answer["target"], json!({ "name": "f", "kind": "function", "path": "a.ts", "at": "1:4" }));
+    assert_eq!(answer["files"], json!([{ "path": "a.ts", "at": ["0:0", "1:0"] }]));
+    assert_eq!(asked_places(&bench), [1]);
+
+    let in_file = bench.call(USAGES, json!({ "symbol": "f", "file": "a.ts" })).await.expect("an answer");
+    assert_eq!(in_file, answer);
+}
+
+#[tokio::test]
+async fn a_page_of_what_was_named_goes_on() {
+    let bench = with_f_on(&[1]);
+    let first = bench.call(USAGES, json!({ "symbol": "f", "maxTokens": 1 })).await.expect("a page");
+    let second = json!({ "symbol": "f", "maxTokens": 1, "cursor": first["nextCursor"] });
+    let second = bench.call(USAGES, second).await.expect("a page");
+    assert_eq!(second["files"], json!([{ "path": "a.ts", "at": ["1:0"] }]));
+    assert_eq!(second["nextCursor"], Value::Null);
+}
+
+#[tokio::test]
+async fn what_several_have_or_nothing_has_is_answered_by_what_was_found() {
+    for (lines, summary) in [(&[0, 1][..], "2 symbols."), (&[][..], "No symbols.")] {
+        let bench = with_f_on(lines);
+
+        let answer = bench.call(USAGES, json!({ "symbol": "f" })).await.expect("an answer");
+        assert_eq!(answer["symbols"].as_array().map(Vec::len), Some(lines.len()));
+        assert_eq!(answer["summary"], summary);
+        assert!(asked_places(&bench).is_empty(), "Nothing is asked about a place.");
+    }
+}
+
+#[tokio::test]
+async fn what_has_moved_while_it_was_asked_about_is_looked_for_again() {
+    let bench = with_f_on(&[0]);
+    let editor = bench.editor.clone();
+    bench.editor.set(|answers| {
+        // The first question on its way is the search for the name, the second that for its uses.
+        answers.meanwhile.push_back(Box::new(|_: &Gateway<StandIn>| {}));
+        answers.meanwhile.push_back(Box::new(move |gateway| {
+            editor.set(|answers| answers.document_symbols = Some(outline(&[1])));
+            gateway.bump(Epoch::Text);
+        }));
+    });
+
+    let answer = bench.call(USAGES, json!({ "symbol": "f" })).await.expect("an answer");
+    assert_eq!(answer["target"]["at"], "1:4");
+    assert_eq!(asked_places(&bench).last(), Some(&1));
+}
+
+#[tokio::test]
+async fn a_target_is_a_name_or_a_place_in_a_file() {
+    let bench = with_f_on(&[0]);
+    for arguments in [
+        json!({}),
+        json!({ "file": "a.ts" }),
+        json!({ "at": "0:0" }),
+        json!({ "symbol": "f", "at": "0:0" }),
+        json!({ "symbol": "f", "file": "a.ts", "at": "0:0" }),
+        json!({ "symbol": "::" }),
+    ] {
+        let refused = bench.call(USAGES, arguments.clone()).await.expect_err("it is refused");
+        assert!(matches!(refused, ToolError::InvalidParams(_)), "{arguments}: {refused:?}");
+    }
+}
