@@ -44,12 +44,23 @@ impl NamePath {
         let Some(name) = containers.pop() else {
             return refused("`symbol` names nothing; pass a name such as Observable.lift.".to_owned());
         };
-        Ok(Self { whole: whole.to_owned(), containers, name, number })
+        Ok(Self { whole: whole.to_owned(), containers, name: without_parameters(&name).to_owned(), number })
     }
 
     /// What language servers are asked to look for: the name without what contains it.
     pub fn query(&self) -> &str {
         &self.name
+    }
+
+    /// After the name of the symbol or of something around it, that of the next outside that is called otherwise.
+    pub(crate) fn around(&self, name: &str) -> Option<&str> {
+        let mut chain: Vec<&str> = Vec::new();
+        for part in [&self.name].into_iter().chain(self.containers.iter().rev()) {
+            if !chain.contains(&&**part) {
+                chain.push(part);
+            }
+        }
+        chain.into_iter().skip_while(|part| *part != name).nth(1)
     }
 
     /// How well a symbol of this name fits, whatever contains it.
@@ -162,6 +173,7 @@ mod tests {
             ("all.every() callback", &["all"], "every() callback", Some(Fit::Exact)),
             ("every() callback.one", &["all", "list.every() callback"], "one", Some(Fit::Exact)),
             ("list.every() callback.one", &["all", "list.every() callback"], "one", Some(Fit::Exact)),
+            ("Ctor.new()", &["Ctor"], "new()", Some(Fit::Exact)),
             ("operator()", &["Hull"], "operator()", Some(Fit::Exact)),
             ("a.b", &[], "a.b", Some(Fit::Exact)),
         ];
@@ -178,6 +190,13 @@ mod tests {
             let path = NamePath::read(text).unwrap();
             assert_eq!((path.number, path.query()), (number, name), "{text}");
         }
+    }
+
+    #[test]
+    fn from_a_name_it_goes_outward_and_ends() {
+        let path = NamePath::read("a.b.a.c").unwrap();
+        let names = std::iter::successors(Some("c"), |name| path.around(name));
+        assert_eq!(names.collect::<Vec<_>>(), ["c", "a", "b"]);
     }
 
     #[test]

@@ -60,6 +60,11 @@ pub trait Tool: Send + Sync {
         false
     }
 
+    /// The question to put instead, where this one has found nothing.
+    fn instead(&self, _question: &Question) -> Option<Question> {
+        None
+    }
+
     /// Makes of the answers, one for each ask, what may be returned.
     fn canonicalize(&self, answers: &[Raw], asked: &Asked<'_>) -> Result<Canonical, ToolError>;
 

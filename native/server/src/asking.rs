@@ -63,6 +63,23 @@ impl<E: Editor> Gateway<E> {
         question: &Question,
         progress: &Progress,
     ) -> Result<(WorkspaceVersion, Found), ToolError> {
+        let (moment, mut found) = self.ask_this(tool, question, progress).await?;
+        let mut last = question.clone();
+        while matches!(&found.1, Ok(Canonical::Set(retained)) if retained.set.is_empty())
+            && let Some(other) = tool.instead(&last)
+        {
+            (_, found) = self.ask_this(tool, &other, progress).await?;
+            last = other;
+        }
+        Ok((moment, found))
+    }
+
+    async fn ask_this(
+        &self,
+        tool: Registered,
+        question: &Question,
+        progress: &Progress,
+    ) -> Result<(WorkspaceVersion, Found), ToolError> {
         let Some(uri) = question.subject.uri() else { return self.ask_workspace(tool, question, progress).await };
         let opened = self.open(uri, question.subject.position()).await?;
         let asks = tool.asks(question);

@@ -85,10 +85,19 @@ impl Tool for SymbolFind {
         true
     }
 
+    /// Some servers do not find all that their outlines have, such as constructors, but what contains it.
+    fn instead(&self, question: &Question) -> Option<Question> {
+        let Subject::Workspace { query: Some(query) } = &question.subject else { return None };
+        let path = NamePath::read(question.parameters.last()?).ok()?;
+        let subject = Subject::Workspace { query: Some(path.around(query)?.to_owned()) };
+        Some(Question { subject, parameters: question.parameters.clone() })
+    }
+
     fn documents(&self, answers: &[Raw], asked: &Asked<'_>) -> Result<Vec<CanonicalUri>, ToolError> {
         let [raw] = answers else { return Err(ToolError::Internal) };
-        let Wanted { path, patterns, .. } = Wanted::of(asked.question)?;
-        let found = Hit::all(raw.workspace_symbols()?, &path, asked)?;
+        let wanted = Wanted::of(asked.question)?;
+        let Wanted { patterns, .. } = &wanted;
+        let found = Hit::all(raw.workspace_symbols()?, &wanted, asked)?;
         let Some(best) = found.iter().map(|(_, hit)| hit.fit).min() else { return Ok(Vec::new()) };
         let mut files = BTreeSet::new();
         for (uri, hit) in found.iter().filter(|(_, hit)| hit.fit == best) {
@@ -105,7 +114,8 @@ impl Tool for SymbolFind {
 
     fn canonicalize(&self, answers: &[Raw], asked: &Asked<'_>) -> Result<Canonical, ToolError> {
         let [raw] = answers else { return Err(ToolError::Internal) };
-        let Wanted { path, kinds, patterns } = Wanted::of(asked.question)?;
+        let wanted = Wanted::of(asked.question)?;
+        let Wanted { path, kinds, patterns, .. } = &wanted;
         let is_wanted = |uri: &CanonicalUri| is_below(uri, patterns.as_ref(), asked);
         let mut omissions = Omissions::default();
         let mut outlines: Vec<(&CanonicalUri, &RawDocumentSymbols)> = Vec::new();
@@ -117,7 +127,7 @@ impl Tool for SymbolFind {
                     outlines.push((uri, answer.document_symbols()?));
                 }
             }
-            let found = Hit::all(raw.workspace_symbols()?, &path, asked)?;
+            let found = Hit::all(raw.workspace_symbols()?, &wanted, asked)?;
             omissions = found.omissions();
             let best = found.iter().map(|(_, hit)| hit.fit).min();
             for (uri, hit) in found.iter().filter(|(uri, _)| outlines.iter().all(|(outlined, _)| outlined != uri)) {
@@ -139,7 +149,7 @@ impl Tool for SymbolFind {
         let mut symbols = Vec::new();
         for (root, file, raw, text) in &files {
             let lines = text.as_deref().map(texts::lines).unwrap_or_default();
-            let found = Symbol::all(raw, &path, *root, file)?;
+            let found = Symbol::all(raw, path, *root, file)?;
             symbols.extend(found.into_iter().map(|symbol| Symbol {
                 head: lines.get(symbol.place.start.line as usize).map(|line| texts::shown_line(line, symbol.place)),
                 ..symbol
@@ -197,6 +207,8 @@ pub fn only(found: &Retained) -> Option<(String, String, Position)> {
 /// What is looked for.
 struct Wanted {
     path: NamePath,
+    /// The name that servers are asked to look for, if it is that of what contains the symbol.
+    container: Option<String>,
     kinds: Vec<String>,
     patterns: Option<GlobSet>,
 }
@@ -205,7 +217,12 @@ impl Wanted {
     fn of(question: &Question) -> Result<Self, ToolError> {
         let [kinds, patterns, symbol] = &*question.parameters else { return Err(ToolError::Internal) };
         let list = |text| serde_json::from_str::<Vec<String>>(text).map_err(|_| ToolError::Internal);
-        Ok(Self { path: NamePath::read(symbol)?, kinds: list(kinds)?, patterns: globs(&list(patterns)?)? })
+        let path = NamePath::read(symbol)?;
+        let container = match &question.subject {
+            Subject::Workspace { query: Some(query) } if query != path.query() => Some(query.clone()),
+            _ => None,
+        };
+        Ok(Self { path, container, kinds: list(kinds)?, patterns: globs(&list(patterns)?)? })
     }
 }
 
@@ -225,7 +242,11 @@ struct Hit<'a> {
 }
 
 impl<'a> Hit<'a> {
-    fn all(raw: &'a RawWorkspaceSymbols, path: &NamePath, asked: &Asked<'_>) -> Result<Allowed<Self>, ToolError> {
+    fn all(
+        raw: &'a RawWorkspaceSymbols,
+        Wanted { path, container: of, .. }: &Wanted,
+        asked: &Asked<'_>,
+    ) -> Result<Allowed<Self>, ToolError> {
         let mut names = Names::new(asked.roots, asked.real);
         let admitted = names.admit(&raw.strings, raw.items.iter().map(|item| item.uri))?;
         let mut hits = Vec::new();
@@ -233,7 +254,11 @@ impl<'a> Hit<'a> {
             let text = |index: Option<u32>| index.map(|index| string_at(&raw.strings, index)).transpose();
             let Some(name) = text(item.name)? else { continue };
             let container = text(item.container_name)?.unwrap_or_default();
-            if let Some(fit) = path.fit_of_name(name) {
+            let fit = match of {
+                Some(of) => (name == of).then_some(Fit::Exact),
+                None => path.fit_of_name(name),
+            };
+            if let Some(fit) = fit {
                 let is_in_container = path.fit(&[container], name).is_some();
                 hits.push((file, Self { fit, is_in_container, range: item.range, name: Text(name) }));
             }

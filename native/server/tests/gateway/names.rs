@@ -101,6 +101,27 @@ async fn what_has_moved_while_it_was_asked_about_is_looked_for_again() {
 }
 
 #[tokio::test]
+async fn what_the_search_does_not_find_is_found_by_what_contains_it() {
+    let bench = with_f_on(&[0]);
+    bench.editor.set(|answers| {
+        let mut outline = outline(&[0, 1]);
+        outline.strings.push("inner".to_owned());
+        outline.items[1].name = Some(1);
+        outline.items[1].parent = Some(0);
+        answers.document_symbols = Some(outline);
+    });
+
+    let find = json!({ "symbol": "f.inner" });
+    let answer = bench.call("vscode.lsp.symbol.find", find).await.expect("an answer");
+    assert_eq!(
+        answer["symbols"],
+        json!([{ "name": "inner", "in": "f", "kind": "function", "path": "a.ts", "at": "1:4" }])
+    );
+    let searched = bench.editor.set(|answers| answers.asked_about.clone());
+    assert!(searched.iter().filter(|about| !about.starts_with("file:")).eq(["inner", "f"]), "{searched:?}");
+}
+
+#[tokio::test]
 async fn a_target_is_a_name_or_a_place_in_a_file() {
     let bench = with_f_on(&[0]);
     for arguments in [
