@@ -4,7 +4,7 @@ import { constants, type Stats } from "node:fs";
 import { open, stat } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { PACK, shapeOf } from "../extension/boundary/providers.ts";
+import { PACK, shapeOf, UNSAVED_TEXTS } from "../extension/boundary/providers.ts";
 import type { Host } from "../extension/boundary/questions.ts";
 import {
   type AskRequest,
@@ -63,6 +63,9 @@ export class ReplayEditor implements Host {
   }
 
   async ask({ method }: AskRequest): Promise<Native.Answer> {
+    if (method === UNSAVED_TEXTS) {
+      return PACK.texts([]);
+    }
     // A question is answered by the provider that it was put to, even if another takes over meanwhile.
     const { answers, delayMs } = this.provider;
     const question = questionOf(method);

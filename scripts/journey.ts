@@ -44,10 +44,12 @@ await command(async () => {
   const home = realpathSync(mkdtempSync(join(tmpdir(), "gateway-home-")));
   const wayOut = await WayOut.closed();
   const place = rxjs.find("src/internal/Observable.ts", "Observable<T>", "export class");
-  const model = await ScriptedModel.start({
-    tool: "vscode.lsp.references",
-    input: { uri: place.uri, position: place.position, pageSize: 3 },
-  });
+  const model = await ScriptedModel.start([
+    {
+      tool: "vscode.lsp.references",
+      input: { uri: place.uri, position: place.position, pageSize: 3 },
+    },
+  ]);
   const person: Person = {
     project: rxjs.folder,
     home,

@@ -7,6 +7,7 @@ import {
   packHovers,
   packLocations,
   packTargets,
+  packTexts,
   packWorkspaceSymbols,
 } from "./rows.ts";
 
@@ -19,7 +20,11 @@ export const PACK = {
   workspaceSymbols: packWorkspaceSymbols,
   highlights: packHighlights,
   diagnostics: packDiagnostics,
+  texts: packTexts,
 } as const;
+
+/** The question for the texts of documents that are not saved, which no language server is asked. */
+export const UNSAVED_TEXTS = "editor/unsavedTexts";
 
 export type Shape = keyof typeof PACK;
 
@@ -49,5 +54,8 @@ export function providerOf(method: string): Provider | undefined {
 
 /** In which shape a method is answered: one that no provider answers asks for what is published. */
 export function shapeOf(method: string): Shape {
+  if (method === UNSAVED_TEXTS) {
+    return "texts";
+  }
   return providerOf(method)?.shape ?? "diagnostics";
 }

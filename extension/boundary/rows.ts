@@ -327,13 +327,15 @@ export function packDiagnostics(diagnostics: unknown): Answer {
   return strings.answer(rows);
 }
 
-/** Packs documents that are not saved. Of one that is longer than this, in UTF-16 code units, the text is left out. */
-export function packTexts(documents: readonly DocumentShape[], longest: number): Answer {
+/** Packs an array of documents, of which each may lack the text. Throws a TypeError that names the item if it is anything else. */
+export function packTexts(documents: unknown): Answer {
+  const items = list(documents);
   const strings = new Strings();
-  const rows = new Uint32Array(documents.length * 2);
-  for (const [index, { uri, text }] of documents.entries()) {
-    rows[2 * index] = strings.index(uri);
-    rows[2 * index + 1] = text.length > longest ? ABSENT : strings.index(text);
+  const rows = new Uint32Array(items.length * 2);
+  for (const [index, item] of items.entries()) {
+    const { uri, text } = object(item, index, "item") as DocumentShape;
+    rows[2 * index] = strings.index(uriText(uri, index, "uri"));
+    rows[2 * index + 1] = strings.optional(textOf(text));
   }
   return strings.answer(rows);
 }
@@ -388,8 +390,8 @@ interface OutlineEntry {
 }
 
 interface DocumentShape {
-  readonly uri: string;
-  readonly text: string;
+  readonly uri?: unknown;
+  readonly text?: unknown;
 }
 
 interface HighlightShape {

@@ -1,6 +1,6 @@
 import { readFile, stat } from "node:fs/promises";
 import * as vscode from "vscode";
-import { PACK, type Provider, providerOf } from "../boundary/providers.ts";
+import { PACK, type Provider, providerOf, UNSAVED_TEXTS } from "../boundary/providers.ts";
 import type { Host } from "../boundary/questions.ts";
 import {
   type AskRequest,
@@ -142,7 +142,7 @@ export class Editor implements Host {
         return this.#documentDiagnostics(uri ?? "", request.knownForMs);
       case "workspace/diagnostic":
         return this.#diagnostics(request.knownForMs);
-      case "editor/unsavedTexts":
+      case UNSAVED_TEXTS:
         return unsavedTexts();
     }
     const provider = providerOf(method);
@@ -221,8 +221,10 @@ export class Editor implements Host {
 function unsavedTexts(): Answer {
   const unsaved = vscode.workspace.textDocuments.filter(({ isDirty, uri }) => isDirty && uri.scheme === "file");
   return packTexts(
-    unsaved.map((document) => ({ uri: document.uri.toString(), text: document.getText() })),
-    LONGEST_TEXT,
+    unsaved.map((document) => {
+      const text = document.getText();
+      return { uri: document.uri, text: text.length > LONGEST_TEXT ? undefined : text };
+    }),
   );
 }
 

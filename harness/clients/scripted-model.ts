@@ -5,12 +5,17 @@
 import { text } from "node:stream/consumers";
 import { LoopbackServer } from "./loopback-server.ts";
 
-/** What the model is to ask. */
-export interface Script {
+/** What the model asks of one tool. */
+export interface Ask {
   /** The tool's own name. Clients change its dots, and put something in front. */
   readonly tool: string;
   readonly input: object;
+  /** Words by which a model would look for the tool, where it has to. */
+  readonly words?: string;
 }
+
+/** What the model is to ask, one after the other. */
+export type Script = readonly Ask[];
 
 /** What the model does next. */
 export type Turn = { readonly says: string } | Call;
@@ -80,12 +85,18 @@ const CALL = "call_of_the_tool";
 /** How often the model does what an answer that asks for another try says. */
 const TRIES = 20;
 
-/** What the model does after the answers that its calls of our tool got so far. `call`: how it calls the tool. */
-function nextTurn(answers: readonly string[], call: Omit<Call, "id"> | undefined): Turn {
-  const last = answers.at(-1);
-  const isDone = last !== undefined && (!last.includes("call again") || answers.length === TRIES);
-  if (isDone) return { says: last };
-  return call === undefined ? { says: "There is no such tool." } : { ...call, id: `${CALL}_${answers.length}` };
+/** What the model does after the answers that its calls of our tools got so far. `callOf`: how it calls one of them. */
+function nextTurn(
+  answers: readonly string[],
+  script: Script,
+  callOf: (ask: Ask) => Call | Omit<Call, "id"> | undefined,
+): Turn {
+  const ask = script[answers.filter((answer) => !answer.includes("call again")).length];
+  if (ask === undefined || answers.length === TRIES * script.length) {
+    return { says: answers.at(-1) ?? "" };
+  }
+  const call = callOf(ask);
+  return call === undefined ? { says: "There is no such tool." } : { id: `${CALL}_${answers.length}`, ...call };
 }
 
 function isOurs(id: unknown): boolean {
@@ -95,17 +106,23 @@ function isOurs(id: unknown): boolean {
 /** Of Claude Code, and of others that can use Anthropic's models. */
 const messages: Dialect = {
   path: /^(\/v1)?\/messages(\?|$)/,
-  turn({ tools, messages: said }, { tool, input }) {
+  turn({ tools, messages: said }, script) {
     const offered = listOf(tools).map(({ name }) => String(name));
     const answers = listOf(said)
       .flatMap(({ content }) => listOf(content))
       .filter(({ type, tool_use_id: id }) => type === "tool_result" && isOurs(id))
       .map(({ content }) => textOf(content));
-    const calls = offered.find((name) => isNamed(name, tool));
-    if (calls === undefined && offered.includes(TOOL_SEARCH)) {
-      return { calls: TOOL_SEARCH, input: { query: SEARCH_WORDS, max_results: 5 }, id: "call_of_the_search" };
-    }
-    return nextTurn(answers, calls === undefined ? undefined : { calls, input });
+    return nextTurn(answers, script, ({ tool, input, words = SEARCH_WORDS }) => {
+      const calls = offered.find((name) => isNamed(name, tool));
+      if (calls === undefined && offered.includes(TOOL_SEARCH)) {
+        return {
+          calls: TOOL_SEARCH,
+          input: { query: words, max_results: 5 },
+          id: `call_of_the_search_${listOf(said).length}`,
+        };
+      }
+      return calls === undefined ? undefined : { calls, input };
+    });
   },
   events(turn) {
     const usage = { input_tokens: 1, output_tokens: 1 };
@@ -132,12 +149,14 @@ const messages: Dialect = {
 /** Of Codex, whose models call all tools from JavaScript that they write. */
 const responses: Dialect = {
   path: /^\/responses$/,
-  turn({ input: said }, { tool, input }) {
+  turn({ input: said }, script) {
     const answers = listOf(said)
       .filter(({ type, call_id: id }) => type === "custom_tool_call_output" && isOurs(id))
       .map(({ output }) => textOf(output));
-    const found = `ALL_TOOLS.find(({ name }) => name.endsWith(${JSON.stringify(underscored(tool))})).name`;
-    return nextTurn(answers, { calls: "exec", input: [`text(await tools[${found}](${JSON.stringify(input)}));`] });
+    return nextTurn(answers, script, ({ tool, input }) => {
+      const found = `ALL_TOOLS.find(({ name }) => name.endsWith(${JSON.stringify(underscored(tool))})).name`;
+      return { calls: "exec", input: [`text(await tools[${found}](${JSON.stringify(input)}));`] };
+    });
   },
   events(turn) {
     const item =
@@ -163,15 +182,17 @@ const responses: Dialect = {
 /** Of Gemini CLI. */
 const contents: Dialect = {
   path: /^\/v1beta\/models\/[\w.-]+:streamGenerateContent\?/,
-  turn({ tools, contents: said }, { tool, input }) {
+  turn({ tools, contents: said }, script) {
     const offered = listOf(tools).flatMap(({ functionDeclarations }) => listOf(functionDeclarations));
-    const calls = offered.map(({ name }) => String(name)).find((name) => isNamed(name, tool));
     const parts = listOf(said).flatMap((content) => listOf(content["parts"]));
     const answers = parts
       .map(({ functionResponse }) => functionResponse as Json | undefined)
       .filter((part) => part !== undefined)
       .map(({ response }) => textOf((response as Json)["output"] ?? (response as Json)["error"]));
-    return nextTurn(answers, calls === undefined ? undefined : { calls, input });
+    return nextTurn(answers, script, ({ tool, input }) => {
+      const calls = offered.map(({ name }) => String(name)).find((name) => isNamed(name, tool));
+      return calls === undefined ? undefined : { calls, input };
+    });
   },
   events(turn) {
     const part = "says" in turn ? { text: turn.says } : { functionCall: { name: turn.calls, args: turn.input } };

@@ -41,7 +41,7 @@ for (const id of Object.keys(ASKING) as (keyof typeof ASKING)[]) {
     const { place: shape, references, provider } = await writeProject(folder);
     const wayOut = await WayOut.closed();
     t.after(() => wayOut.close());
-    const model = await ScriptedModel.start({ tool: "vscode.lsp.references", input: { ...shape, pageSize: 2 } });
+    const model = await ScriptedModel.start([{ tool: "vscode.lsp.references", input: { ...shape, pageSize: 2 } }]);
     t.after(() => model.close());
     const place = await settle(t, "inside", {
       binaries: [path.dirname(await install(client))],
@@ -65,6 +65,50 @@ for (const id of Object.keys(ASKING) as (keyof typeof ASKING)[]) {
       wayOut.refused.filter((host) => !wants.includes(host)),
       [],
     );
+    assert.deepEqual(model.refused, []);
+  });
+}
+
+for (const id of ["claude-code", "codex", "opencode"] as const) {
+  const { client, variables, command }: Asking = ASKING[id];
+  test(`${clientNamed(id).name} finds a symbol by name, then its uses, then a source`, async (t) => {
+    const folder = await temporaryFolder(t);
+    const { provider } = await writeProject(folder);
+    const wayOut = await WayOut.closed();
+    t.after(() => wayOut.close());
+    const file = "src/round.ts";
+    const model = await ScriptedModel.start([
+      { tool: "vscode.lsp.symbol.find", input: { symbol: "shape" }, words: "find symbol" },
+      { tool: "vscode.lsp.usages", input: { symbol: "shape", file, maxTokens: 60 }, words: "usages" },
+      { tool: "vscode.lsp.symbol.source", input: { symbol: "Ring.area", file }, words: "symbol source" },
+    ]);
+    t.after(() => model.close());
+    const { settings, files } = CONNECTIONS[id].setup ?? {};
+    const place = await settle(t, "inside", {
+      binaries: [path.dirname(await install(client))],
+      variables: { ...wayOut.variables, ...variables(model.url) },
+      ...(files === undefined ? {} : { files }),
+      settings: { ...settings, catalog: "core" },
+      project: folder,
+      provider,
+    });
+    const [copied] = clientNamed(id).ways({ url: place.proxy.url, token: place.token });
+    await CONNECTIONS[id].follow(place, copied?.text ?? assert.fail());
+
+    const output = await place.shell(command("What is area?", model.url));
+
+    const { target, path: found, source } = answerIn(output);
+    assert.deepEqual([found, source], [file, ["use(shape, 2);"]], output);
+    assert.deepEqual(target, {
+      name: "area",
+      in: "Ring",
+      kind: "method",
+      path: file,
+      at: "3:2-6",
+      head: "use(shape, 2);",
+    });
+    const calls = place.proxy.heard.filter(({ method }) => method === "tools/call");
+    assert.equal(calls.length, 3);
     assert.deepEqual(model.refused, []);
   });
 }

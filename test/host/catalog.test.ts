@@ -52,7 +52,16 @@ describe("a person who has chosen more tools", () => {
 
   test("a client sees them after those of version 1", async () => {
     const names = await gateway.client.toolNames();
-    const beyond = ["outline", "usages", "implementation", "typeDefinition", "declaration", "documentHighlights"];
+    const beyond = [
+      "symbol.find",
+      "symbol.source",
+      "outline",
+      "usages",
+      "implementation",
+      "typeDefinition",
+      "declaration",
+      "documentHighlights",
+    ];
     assert.deepEqual(
       names.slice(7),
       beyond.map((name) => `vscode.lsp.${name}`),
@@ -76,6 +85,37 @@ describe("a person who has chosen more tools", () => {
       files.map(({ path, at }) => [path, at.map((place) => place.split("-")[0])]),
       [["src/ship.ts", starts]],
     );
+  });
+
+  test("a symbol is found by its name, and its lines are those that the editor has, saved or not", async () => {
+    await gateway.window.inside(
+      async (vscode, path) => {
+        const document = await vscode.workspace.openTextDocument(path);
+        const { line } = document.positionAt(document.getText().indexOf("  load(piece"));
+        const edit = new vscode.WorkspaceEdit();
+        edit.insert(document.uri, new vscode.Position(line, 0), "  // Not saved.\n");
+        await vscode.workspace.applyEdit(edit);
+      },
+      join(folder, "src/ship.ts"),
+    );
+    const { line } = placeOf("src/ship.ts", "load(piece").position;
+    const load = { name: "load", in: "Ship", kind: "method", path: "src/ship.ts", at: `${line + 1}:2-6` };
+    const head = "load(piece: string): this {";
+    const { symbols } = await gateway.client.call<{ symbols: object[] }>("vscode.lsp.symbol.find", {
+      symbol: "Ship.load",
+    });
+    assert.deepEqual(symbols, [{ ...load, head }]);
+    const { source } = await gateway.client.call<{ source: string[] }>("vscode.lsp.symbol.source", { symbol: "load" });
+    assert.deepEqual(source.slice(0, 3), [
+      "  /** Puts one more piece of cargo on board. */",
+      "  // Not saved.",
+      "  load(piece: string): this {",
+    ]);
+    const { files } = await gateway.client.call<Files>("vscode.lsp.usages", { symbol: "Ship.load", lines: true });
+    assert.ok(files.length > 0);
+    await gateway.window.inside(async (vscode) => {
+      await vscode.commands.executeCommand("workbench.action.files.revert");
+    }, undefined);
   });
 
   test("what belongs to a symbol in its file is found, and where it is written", async () => {

@@ -369,7 +369,12 @@ impl<E: Editor> Gateway<E> {
     /// and the disk as it is: what a client could not ask about, nobody is led to by it.
     pub async fn place_of_call(&self, number: u64) -> Result<(String, Option<Position>), Unopenable> {
         let (uri, position) = self.activity().document_of(number)?;
-        match self.admit(&uri).await {
+        // It may have been named by a path.
+        let admitted = match self.uri_of(&uri).await {
+            Ok(uri) => self.admit(&uri).await,
+            Err(error) => Err(error),
+        };
+        match admitted {
             Ok((_, document)) => Ok((document.editor_uri, position)),
             Err(ToolError::UriUnresolvable | ToolError::DocumentNotFound) => Err(Unopenable::Gone),
             Err(_) => Err(Unopenable::Refused),

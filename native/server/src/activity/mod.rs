@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use gateway_core::error::{ErrorCode, ToolError};
+use gateway_core::place;
 use gateway_core::position::Position;
 use gateway_core::tool::Registered;
 use gateway_core::tools;
@@ -220,10 +221,13 @@ impl About {
     pub fn of(arguments: &Value) -> Self {
         let position = arguments.get("position");
         let coordinate = |name| position?.get(name)?.as_u64().and_then(|number| u32::try_from(number).ok());
-        if let Some(uri) = arguments.get("uri").and_then(Value::as_str) {
+        let text = |name| arguments.get(name).and_then(Value::as_str);
+        if let Some(uri) = text("uri").or_else(|| text("file")) {
             let position = coordinate("line").zip(coordinate("character"));
-            Self::document(uri.to_owned(), position.map(|(line, character)| Position { line, character }))
-        } else if let Some(query) = arguments.get("query").and_then(Value::as_str) {
+            let position = position.map(|(line, character)| Position { line, character });
+            let at = || Some(place::read(text("at")?)?.ok()?.start);
+            Self::document(uri.to_owned(), position.or_else(at))
+        } else if let Some(query) = text("query").or_else(|| text("symbol")) {
             Self::Query(Kept::of(query.to_owned()))
         } else {
             Self::Nothing
@@ -470,6 +474,10 @@ mod tests {
             (json!({ "uri": "a", "position": { "line": 1 } }), at("a", None)),
             (json!({ "uri": "a", "position": { "line": -1, "character": 2 } }), at("a", None)),
             (json!({ "uri": "a", "position": { "line": 13, "character": 61 } }), at("a", Some(PLACE))),
+            (json!({ "file": "a", "at": "13:61-70" }), at("a", Some(PLACE))),
+            (json!({ "file": "a", "at": "here" }), at("a", None)),
+            (json!({ "file": "a", "symbol": "b" }), at("a", None)),
+            (json!({ "symbol": "b" }), About::Query(Kept::of("b".to_owned()))),
         ];
         for (arguments, about) in cases {
             assert_eq!(About::of(&arguments), about, "{arguments}");
