@@ -12,7 +12,14 @@ import { type DefinitionPayload, type Location, type Page, ToolFailure } from ".
 import { RpcError } from "../harness/clients/json-rpc-process.ts";
 import { StdioClient } from "../harness/clients/stdio-client.ts";
 import { removeFolder, temporaryFolder } from "../harness/editor/gateway-window.ts";
-import { type AskedProject, ON_FLASK, ON_GO, ON_RXJS, ON_SEMVER } from "../harness/languages/asked-projects.ts";
+import {
+  type AskedProject,
+  ON_FLASK,
+  ON_GO,
+  ON_RXJS,
+  ON_SEMVER,
+  ON_ZLIB,
+} from "../harness/languages/asked-projects.ts";
 import { UNCONFIRMED } from "../harness/languages/language-project.ts";
 import { LanguageServer } from "../harness/languages/language-server.ts";
 import {
@@ -29,7 +36,6 @@ import { root } from "../harness/layout.ts";
 import { ownEnvironment } from "../harness/machine/own-environment.ts";
 import { command, Failure, step } from "../harness/machine/progress.mjs";
 import { median } from "../harness/results/table.ts";
-import { ON_ZLIB } from "./bench/loading-projects.ts";
 
 const DEFAULT_ROUNDS = 5;
 const DEFINITIONS = 200;

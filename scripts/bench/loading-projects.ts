@@ -1,23 +1,20 @@
 // The projects that `npm run bench:readiness` opens, and what there is to find in them by their language servers, asked
 // directly.
 
-import { cpSync, globSync, writeFileSync } from "node:fs";
+import { cpSync, globSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 import type { Location, Position } from "../../harness/clients/gateway-client.ts";
 import type { Server } from "../../harness/editor/extensions/languages/extension.ts";
 import { removeFolder, temporaryFolder } from "../../harness/editor/gateway-window.ts";
-import { type AskedProject, ON_FLASK, ON_SEMVER } from "../../harness/languages/asked-projects.ts";
+import { type AskedProject, ON_FLASK, ON_SEMVER, ON_ZLIB } from "../../harness/languages/asked-projects.ts";
 import { LanguageServer } from "../../harness/languages/language-server.ts";
 import { clangd, pyright, rustAnalyzer } from "../../harness/languages/language-servers.ts";
-import { type Asked, crate, writeFleet } from "../../harness/languages/readiness.ts";
+import { type Asked, writeFleet } from "../../harness/languages/readiness.ts";
 import { placeIn } from "../../harness/languages/sample.ts";
 import { root } from "../../harness/layout.ts";
 import { Failure } from "../../harness/machine/progress.mjs";
-
-/** It brings the sources of zlib along. */
-const LIBZ = "1.1.31";
 
 /** How long the answer of a server that has loaded has to stay the same. */
 const SAME_MS = 5_000;
@@ -34,10 +31,6 @@ export interface LoadingProject extends AskedProject {
   readonly loaded: (server: LanguageServer, uri: string, folder: string) => Promise<void>;
 }
 
-export const ON_ZLIB: AskedProject = {
-  copyTo: copyZlib,
-  ...{ file: "inflate.c", word: "z_streamp", after: "int ZEXPORT inflateReset(" },
-};
 const quiescent = (server: LanguageServer, uri: string): Promise<void> => server.quiescentFrom(uri);
 const indexed = (server: LanguageServer, uri: string): Promise<void> => server.indexedFrom(uri);
 
@@ -155,18 +148,4 @@ function copyProduct(folder: string): void {
   for (const part of ["Cargo.toml", "Cargo.lock", ".cargo", "native", "schemas", "package.json"]) {
     cpSync(join(root, part), join(folder, part), { recursive: true });
   }
-}
-
-/** The sources of the library alone, with the commands by which its own Makefile compiles them. */
-async function copyZlib(folder: string): Promise<void> {
-  const sources = join(await crate("libz-sys", LIBZ), "src", "zlib");
-  for (const file of globSync("*.{c,h}", { cwd: sources })) {
-    cpSync(join(sources, file), join(folder, file));
-  }
-  const commands = globSync("*.c", { cwd: folder }).map((file) => ({
-    directory: folder,
-    file,
-    arguments: ["cc", "-O3", "-D_LARGEFILE64_SOURCE=1", "-DHAVE_HIDDEN", "-DHAVE_UNISTD_H", "-c", file],
-  }));
-  writeFileSync(join(folder, "compile_commands.json"), JSON.stringify(commands));
 }

@@ -55,6 +55,11 @@ pub trait Tool: Send + Sync {
         Ok(Vec::new())
     }
 
+    /// The word that a file has in it, if it has what this question is about: for where no server finds that.
+    fn word(&self, _question: &Question) -> Option<String> {
+        None
+    }
+
     /// Whether answers repeat something of what is written in files.
     fn reads_texts(&self, _question: &Question) -> bool {
         false

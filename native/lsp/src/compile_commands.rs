@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::walk;
+use gateway_server::walk;
 
 /// What clangd reads.
 const COMMANDS: &str = "compile_commands.json";

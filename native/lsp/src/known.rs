@@ -10,7 +10,7 @@ use tokio::time::Instant;
 use crate::belonging::{Belonging, Folders};
 use crate::setup::Surroundings;
 use crate::table::{Choice, Row};
-use crate::walk;
+use gateway_server::walk;
 
 /// How long it is taken for true that a program is where it was found, or nowhere.
 const FOUND_FOR: Duration = Duration::from_secs(5);

@@ -21,4 +21,3 @@ mod slot;
 pub mod supervisor;
 pub mod table;
 mod tsserver;
-mod walk;

@@ -17,7 +17,7 @@ use crate::process::{Spec, Supervisor};
 use crate::programs::Programs;
 use crate::server::Start;
 use crate::table::{Row, Rule};
-use crate::walk;
+use gateway_server::walk;
 
 /// Of what an environment of Python tells those that are started in it.
 const VIRTUAL_ENV: &str = "VIRTUAL_ENV";

@@ -13,7 +13,7 @@ use gateway_core::position::Position;
 use gateway_core::roots::{AllowedRoots, Document, RealPaths};
 use gateway_core::texts::RawTexts;
 use gateway_core::tool::{Asked, Canonical, Question, Registered};
-use gateway_core::tools;
+use gateway_core::tools::{self, MAX_OUTLINED};
 use gateway_core::uri::CanonicalUri;
 use tokio::time::sleep;
 
@@ -63,13 +63,25 @@ impl<E: Editor> Gateway<E> {
         question: &Question,
         progress: &Progress,
     ) -> Result<(WorkspaceVersion, Found), ToolError> {
-        let (moment, mut found) = self.ask_this(tool, question, progress).await?;
+        let is_nothing = |found: &Found| matches!(&found.1, Ok(Canonical::Set(retained)) if retained.set.is_empty());
+        let word = if question.subject.uri().is_none() { tool.word(question) } else { None };
+        let (moment, mut found) = match (self.ask_this(tool, question, progress).await, word.clone()) {
+            // Nobody searches, but somebody may outline the files.
+            (Err(unavailable @ ToolError::ProviderUnavailable(_)), word @ Some(_)) => {
+                let (moment, found) = self.ask_workspace(tool, question, word, progress).await?;
+                return if is_nothing(&found) { Err(unavailable) } else { Ok((moment, found)) };
+            }
+            (asked, _) => asked?,
+        };
         let mut last = question.clone();
-        while matches!(&found.1, Ok(Canonical::Set(retained)) if retained.set.is_empty())
+        while is_nothing(&found)
             && let Some(other) = tool.instead(&last)
         {
             (_, found) = self.ask_this(tool, &other, progress).await?;
             last = other;
+        }
+        if is_nothing(&found) && word.is_some() {
+            (_, found) = self.ask_workspace(tool, question, word, progress).await?;
         }
         Ok((moment, found))
     }
@@ -80,7 +92,7 @@ impl<E: Editor> Gateway<E> {
         question: &Question,
         progress: &Progress,
     ) -> Result<(WorkspaceVersion, Found), ToolError> {
-        let Some(uri) = question.subject.uri() else { return self.ask_workspace(tool, question, progress).await };
+        let Some(uri) = question.subject.uri() else { return self.ask_workspace(tool, question, None, progress).await };
         let opened = self.open(uri, question.subject.position()).await?;
         let asks = tool.asks(question);
         let subject = question.subject.with_uri(opened.document.editor_uri.clone());
@@ -97,23 +109,35 @@ impl<E: Editor> Gateway<E> {
         answered.canonical(self.workspace(), moment).await
     }
 
+    /// Asks about the whole workspace. With a `word`, outlines are asked for of the files that have it in them.
     async fn ask_workspace(
         &self,
         tool: Registered,
         question: &Question,
+        word: Option<String>,
         progress: &Progress,
     ) -> Result<(WorkspaceVersion, Found), ToolError> {
         self.admit_workspace().await?;
         let completeness = self.await_workspace_ready(progress).await?;
         let moment = self.admit_workspace().await?;
-        let answers = self.answers(tool.asks(question), &question.subject).await?;
+        let asks = tool.asks(question);
+        let answers = match &word {
+            None => self.answers(asks, &question.subject).await?,
+            // It was asked before.
+            Some(_) => asks.iter().map(|ask| ask.shape.nothing()).collect(),
+        };
         let mut answered = RawAnswer::new(tool, question, completeness, answers);
-        let documents;
-        (answered, documents) = answered.documents(self.workspace(), &moment).await?;
+        answered.unsaved = self.unsaved(tool, question).await?;
+        let by_word = word.is_some();
+        let mut documents;
+        (answered, documents) = answered.documents(word, self.workspace(), &moment).await?;
+        let rest = documents.split_off(documents.len().min(MAX_OUTLINED));
         let outlines = join_all(documents.iter().map(|document| self.outline(document))).await;
         let outlines = outlines.into_iter().collect::<Result<Vec<_>, _>>()?;
-        answered.outlines = documents.into_iter().zip(outlines).collect();
-        answered.unsaved = self.unsaved(tool, question).await?;
+        // A file with the word in it that nobody outlines need not have a symbol.
+        let counts = |(_, outline): &(CanonicalUri, Option<Raw>)| !by_word || outline.is_some();
+        let beyond = rest.into_iter().map(|document| (document, None));
+        answered.outlines = documents.into_iter().zip(outlines).filter(counts).chain(beyond).collect();
         answered.canonical(self.workspace(), moment).await
     }
 
@@ -420,16 +444,19 @@ impl RawAnswer {
         }
     }
 
-    /// The documents of which the tool wants outlines.
+    /// The documents of which the tool wants outlines: those that it names, or all that have the word in them.
     async fn documents(
         self,
+        word: Option<String>,
         workspace: &Workspace,
         moment: &WorkspaceVersion,
     ) -> Result<(Self, Vec<CanonicalUri>), ToolError> {
         let (roots, resolver) = (Arc::clone(&moment.roots), Resolver::sparing(Arc::clone(&moment.silent)));
         blocking(workspace.permit_for_answer().await?, move || {
-            let texts = FileTexts::default();
-            let documents = self.tool.documents(&self.answers, &self.asked(&roots, &resolver, &texts))?;
+            let documents = match (word, &self.unsaved) {
+                (Some(word), Some(unsaved)) => FileTexts::new(unsaved, &roots, &resolver)?.with_word(&word, &roots),
+                _ => self.tool.documents(&self.answers, &self.asked(&roots, &resolver, &FileTexts::default()))?,
+            };
             Ok::<_, ToolError>((self, documents))
         })
         .await?

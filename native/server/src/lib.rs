@@ -25,5 +25,6 @@ pub mod session;
 mod single_flight;
 pub mod stdio;
 mod texts;
+pub mod walk;
 pub mod watch;
 mod workspace;

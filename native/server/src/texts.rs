@@ -10,7 +10,10 @@ use gateway_core::ask::{Ask, Shape};
 use gateway_core::error::ToolError;
 use gateway_core::roots::{AllowedRoots, RealPaths};
 use gateway_core::texts::{RawTexts, Texts};
-use gateway_core::uri::{CanonicalUri, PathStyle, path_of_file_uri};
+use gateway_core::uri::{CanonicalUri, PathStyle, file_uri, path_of_file_uri};
+
+use crate::disk::Disk;
+use crate::walk;
 
 /// The question for the texts that are not saved. LSP has no such request.
 pub(crate) const UNSAVED: Ask = Ask::of_editor("editor/unsavedTexts", Shape::Texts);
@@ -38,6 +41,30 @@ impl FileTexts {
         }
         Ok(Self { unsaved: texts })
     }
+
+    /// The files in the roots that have the word in them, in the order of their paths. What Git ignores is left out.
+    pub(crate) fn with_word(&self, word: &str, roots: &AllowedRoots) -> Vec<CanonicalUri> {
+        let folders = roots.folders().flat_map(|folder| walk::entries(folder.real));
+        let files = folders.filter(|entry| entry.file_type().is_some_and(|kind| kind.is_file()));
+        let uris = files.filter_map(|file| {
+            let uri = file_uri(file.path().to_str()?, PathStyle::NATIVE);
+            roots.admit_output(&uri, &Disk).ok()
+        });
+        let mut found: Vec<_> = uris.filter(|uri| self.text(uri).is_some_and(|text| has_word(&text, word))).collect();
+        found.sort();
+        found.dedup();
+        found
+    }
+}
+
+/// Whether the word stands there by itself, and not as a part of a longer name.
+fn has_word(text: &str, word: &str) -> bool {
+    let is_of_name = |character: char| character.is_alphanumeric() || character == '_';
+    text.match_indices(word).any(|(at, _)| {
+        let before = text[..at].chars().next_back();
+        let after = text[at + word.len()..].chars().next();
+        !before.is_some_and(is_of_name) && !after.is_some_and(is_of_name)
+    })
 }
 
 impl Texts for FileTexts {
@@ -83,7 +110,7 @@ fn open_and_look(path: &Path) -> io::Result<File> {
         return Err(io::ErrorKind::NotFound.into());
     }
     let file = File::open(path)?;
-    let is_in_place = crate::disk::Disk.real_path(path).is_ok_and(|real| real == path);
+    let is_in_place = Disk.real_path(path).is_ok_and(|real| real == path);
     if is_in_place { Ok(file) } else { Err(io::ErrorKind::NotFound.into()) }
 }
 
@@ -94,7 +121,6 @@ mod tests {
     use gateway_core::texts::RawText;
 
     use super::*;
-    use crate::disk::Disk;
 
     #[test]
     #[cfg(unix)]

@@ -25,7 +25,7 @@ use crate::tool::{Arguments, Asked, Canonical, Misfit, Question, Tool};
 use crate::uri::CanonicalUri;
 
 /// How many files are outlined for one name.
-const MAX_OUTLINED: usize = 32;
+pub const MAX_OUTLINED: usize = 32;
 
 const SEARCH: Ask = Ask::new("workspace/symbol", Shape::WorkspaceSymbols);
 
@@ -85,6 +85,10 @@ impl Tool for SymbolFind {
         true
     }
 
+    fn word(&self, question: &Question) -> Option<String> {
+        Some(NamePath::read(question.parameters.last()?).ok()?.query().to_owned())
+    }
+
     /// Some servers do not find all that their outlines have, such as constructors, but what contains it.
     fn instead(&self, question: &Question) -> Option<Question> {
         let Subject::Workspace { query: Some(query) } = &question.subject else { return None };
@@ -130,6 +134,10 @@ impl Tool for SymbolFind {
             let found = Hit::all(raw.workspace_symbols()?, &wanted, asked)?;
             omissions = found.omissions();
             let best = found.iter().map(|(_, hit)| hit.fit).min();
+            // Nobody found anything there: each is at least one.
+            let is_found = |uri: &CanonicalUri| found.iter().any(|(of, _)| of == uri);
+            let not_outlined = asked.outlines.iter().filter(|(uri, outline)| outline.is_none() && !is_found(uri));
+            omissions.not_looked_at += not_outlined.count();
             for (uri, hit) in found.iter().filter(|(uri, _)| outlines.iter().all(|(outlined, _)| outlined != uri)) {
                 let left_out = match Some(hit.fit) == best {
                     true if !is_wanted(uri)? => &mut omissions.other_paths,

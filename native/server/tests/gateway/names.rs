@@ -1,10 +1,12 @@
 //! Targets that are named and not placed: the name is looked for first, and what has it is asked about.
 
+use std::fs;
+
 use gateway_core::epochs::Epoch;
 use gateway_core::error::ToolError;
 use gateway_core::location::RawTargets;
 use gateway_core::position::{Position, Range};
-use gateway_core::symbol::{RawDocumentSymbol, RawDocumentSymbols};
+use gateway_core::symbol::{RawDocumentSymbol, RawDocumentSymbols, RawWorkspaceSymbols};
 use gateway_server::gateway::Gateway;
 use gateway_server::session::Sessions;
 use serde_json::{Value, json};
@@ -119,6 +121,26 @@ async fn what_the_search_does_not_find_is_found_by_what_contains_it() {
     );
     let searched = bench.editor.set(|answers| answers.asked_about.clone());
     assert!(searched.iter().filter(|about| !about.starts_with("file:")).eq(["inner", "f"]), "{searched:?}");
+}
+
+#[tokio::test]
+async fn what_no_search_finds_is_found_in_the_files_that_have_the_word() {
+    let bench = with_f_on(&[1]);
+    let find = || bench.call("vscode.lsp.symbol.find", json!({ "symbol": "f" }));
+    let count = |answer: Value| answer["symbols"].as_array().map(Vec::len);
+    for searched in [Some(RawWorkspaceSymbols::default()), None] {
+        bench.editor.set(|answers| answers.workspace_symbols = searched.clone());
+        fs::write(bench.root.join("a.ts"), "let f = 1;\n").expect("it is written");
+        assert_eq!(find().await.map(count), Ok(Some(1)));
+
+        fs::write(bench.root.join("a.ts"), "let ff = 1;\n").expect("it is written");
+        let expected = searched.map(|_| Some(0)).ok_or(ToolError::ProviderUnavailable(None));
+        assert_eq!(
+            find().await.map(count),
+            expected,
+            "Who can neither search nor outline cannot say that there is none."
+        );
+    }
 }
 
 #[tokio::test]

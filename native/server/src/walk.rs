@@ -8,13 +8,13 @@ use ignore::{DirEntry, WalkBuilder};
 const MAX_LOOKED_AT: usize = 50_000;
 
 /// The files and folders, each folder by the order of names. Blocks on the disk.
-pub(crate) fn entries(root: &Path) -> impl Iterator<Item = DirEntry> {
+pub fn entries(root: &Path) -> impl Iterator<Item = DirEntry> {
     let walk = WalkBuilder::new(root).require_git(false).follow_links(false).sort_by_file_name(Ord::cmp).build();
     walk.take(MAX_LOOKED_AT).flatten()
 }
 
 /// The folders alone, the root first.
-pub(crate) fn folders(root: &Path) -> impl Iterator<Item = PathBuf> {
+pub fn folders(root: &Path) -> impl Iterator<Item = PathBuf> {
     let is_folder = |entry: &DirEntry| entry.file_type().is_some_and(|kind| kind.is_dir());
     entries(root).filter(is_folder).map(DirEntry::into_path)
 }
