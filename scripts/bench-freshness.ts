@@ -221,7 +221,8 @@ async function run(
     const { outcome, ms } = await trials.againInEditor(window, trial.question);
     const told =
       outcome === "right" ? `were right ${Math.round(ms)} ms later` : `stayed wrong for ${Math.round(ms)} ms`;
-    return { ...trial, answer: `${trial.answer} in trial ${gateway.length}; VS Code's own commands ${told}` };
+    const answer = `${trial.answer} in trial ${gateway.length}; VS Code's own commands ${told}`;
+    return { ...trial, outcome: outcome === "right" ? "stale" : "server", answer };
   }
 }
 

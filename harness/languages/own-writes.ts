@@ -134,7 +134,8 @@ interface State {
 export interface Trial {
   readonly write: Write;
   readonly question: Question;
-  readonly outcome: "right" | "stale" | "unanswered";
+  /** `server`: the language server itself stayed wrong, however long it was asked. */
+  readonly outcome: "right" | "stale" | "unanswered" | "server";
   readonly calls: number;
   /** From the end of the write to the end of the last answer. */
   readonly ms: number;
@@ -231,7 +232,7 @@ export class OwnWrites {
     window: EditorWindow,
     question: Question,
     written = performance.now(),
-  ): Promise<Pick<Trial, "outcome" | "calls" | "ms" | "answer">> {
+  ): Promise<Omit<Trial, "write" | "question">> {
     const commands = new ByCommands(window);
     for (let calls = 1; ; calls++) {
       const found = await this.#ask(commands, question);

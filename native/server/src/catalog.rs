@@ -1,5 +1,7 @@
 //! The catalog of tools: what `tools/list` returns, and what is wrong with the arguments of a call.
 
+use std::sync::Arc;
+
 use gateway_core::error::ToolError;
 use gateway_core::tool::{Arguments, Misfit, Registered};
 use gateway_core::tools;
@@ -12,6 +14,49 @@ use sha2::{Digest as _, Sha256};
 const MAX_FAULTS: usize = 3;
 /// Longest name of an unknown field that is repeated to the caller.
 const MAX_FIELD_NAME: usize = 40;
+
+/// Which of the tools that are offered a session has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Profile {
+    /// All of them.
+    Offered,
+    /// Those of the contract's first version.
+    V1,
+    /// Those that clients use most.
+    Core,
+}
+
+impl Profile {
+    pub(crate) const ALL: [Self; 3] = [Self::Offered, Self::V1, Self::Core];
+
+    /// The one that the query of an address chooses, such as `catalog=core`; nothing if there is no such.
+    pub(crate) fn of_query(query: Option<&str>) -> Option<Self> {
+        let pairs = query.unwrap_or_default().split('&');
+        match pairs.filter_map(|pair| pair.strip_prefix("catalog=")).next_back() {
+            None | Some("all") => Some(Self::Offered),
+            Some("v1") => Some(Self::V1),
+            Some("core") => Some(Self::Core),
+            Some(_) => None,
+        }
+    }
+
+    /// What tells the MACs of its sessions from others.
+    pub(crate) const fn label(self) -> &'static [u8] {
+        match self {
+            Self::Offered => b"",
+            Self::V1 => b"|v1",
+            Self::Core => b"|core",
+        }
+    }
+
+    pub(crate) fn has(self, tool: Registered) -> bool {
+        match self {
+            Self::Offered => true,
+            Self::V1 => tool.is_in_v1(),
+            Self::Core => tool.is_in_core(),
+        }
+    }
+}
 
 /// The tools that clients are offered.
 #[derive(Debug)]
@@ -36,6 +81,14 @@ impl Catalog {
             })
             .collect();
         Self { tools, list: format!(r#"{{"tools":[{}]}}"#, offered.join(",")).into_bytes() }
+    }
+
+    /// What a session of this profile has of it.
+    pub(crate) fn of_profile(self: Arc<Self>, profile: Profile) -> Arc<Self> {
+        if profile == Profile::Offered {
+            return self;
+        }
+        Arc::new(Self::of(self.tools.iter().copied().filter(|tool| profile.has(*tool)).collect()))
     }
 
     /// The tools, in the order of `tools/list`.

@@ -27,6 +27,7 @@ use tokio::time::timeout;
 
 use crate::access::Access;
 use crate::body::Pieces;
+use crate::catalog::Profile;
 use crate::connection_limit::Slot;
 use crate::lifecycle::{Calls, Crowd, Lifecycle, Unserved};
 use crate::rpc::{self, Message};
@@ -158,7 +159,7 @@ async fn receive<G: Guarded, B: RequestBody>(
     if let Message::Request { id, method, params } = &message
         && method == "initialize"
     {
-        let (session, body) = lifecycle.initialize(id, params, access.fallback);
+        let (session, body) = lifecycle.initialize(id, params, access.fallback, Profile::of_query(head.uri.query()));
         let mut answer = json(StatusCode::OK, body);
         if let Some(id) = session.and_then(|session| HeaderValue::from_str(&session.to_string()).ok()) {
             answer.headers_mut().insert(SESSION_ID, id);

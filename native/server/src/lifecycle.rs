@@ -15,7 +15,7 @@ use tokio_util::task::AbortOnDropHandle;
 use crate::activity::{About, Activity, Ended};
 use crate::answers::Answered;
 use crate::body::Pieces;
-use crate::catalog::{Catalog, read};
+use crate::catalog::{Catalog, Profile, read};
 use crate::rpc::{self, Envelope, Fault, Id, Message};
 use crate::session::{Revision, SessionId, Sessions};
 
@@ -80,13 +80,18 @@ impl<G: Calls> Lifecycle<G> {
     }
 
     /// Answers `initialize`. There is a session only if the answer is a result. `fallback`: whether a client that asks
-    /// for [`Revision::Fallback`] is given it.
+    /// for [`Revision::Fallback`] is given it; `profile`: which tools its address chooses, if there is such a choice.
     pub(crate) fn initialize(
         &self,
         id: &Id,
         params: &Map<String, Value>,
         fallback: bool,
+        profile: Option<Profile>,
     ) -> (Option<SessionId>, Vec<u8>) {
+        let Some(profile) = profile else {
+            let advice = "`catalog` in the address is v1, core or all; correct the address.";
+            return (None, self.failure(id, ToolError::InvalidParams(advice.to_owned())));
+        };
         let Some(wanted) = params.get("protocolVersion").and_then(Value::as_str) else {
             let fault = ToolError::InvalidParams(format!(
                 "`protocolVersion` is required and must be a string; this server speaks {}.",
@@ -96,7 +101,7 @@ impl<G: Calls> Lifecycle<G> {
         };
         let falls_back = fallback && wanted == Revision::Fallback.name();
         let revision = if falls_back { Revision::Fallback } else { Revision::Current };
-        let session = match self.gateway.sessions().mint(revision) {
+        let session = match self.gateway.sessions().mint(revision, profile) {
             Ok(session) => session,
             Err(error) => {
                 tracing::error!(%error, "the system has no randomness for a session id");
@@ -186,7 +191,9 @@ impl<G: Calls> Lifecycle<G> {
             ));
         }
         match (method, run) {
-            ("tools/list", _) => list(id, &params, &self.gateway.catalog()).map(Pieces::from),
+            ("tools/list", _) => {
+                list(id, &params, &self.gateway.catalog().of_profile(session.profile())).map(Pieces::from)
+            }
             ("tools/call", Some(run)) => self.call(run, id, params).await,
             _ => Err(Fault::MethodNotFound),
         }
@@ -209,8 +216,10 @@ impl<G: Calls> Lifecycle<G> {
         let name = params.get("name").and_then(Value::as_str).ok_or_else(|| {
             ToolError::InvalidParams("`name` is required and must be a string: the name of a tool.".to_owned())
         })?;
+        let profile = run.run.session.profile();
         let catalog = self.gateway.catalog();
-        let tool = catalog.named(name).ok_or_else(|| {
+        let tool = catalog.named(name).filter(|tool| profile.has(*tool)).ok_or_else(|| {
+            let catalog = Arc::clone(&catalog).of_profile(profile);
             let names: Vec<_> = catalog.tools().iter().map(|tool| tool.name()).collect();
             let names = names.join(", ");
             ToolError::InvalidParams(format!("There is no tool of this name; the tools are {names}."))

@@ -1,6 +1,6 @@
 //! Sessions whose ids authenticate themselves (D43).
 //!
-//! An id is random bytes and a MAC over them, the session's revision and catalog and the workspace's identity, under a key
+//! An id is random bytes and a MAC over them, the session's revision, catalog and profile and the workspace's identity, under a key
 //! that outlives the window. So a session goes on across a reload without anything of it being stored, and never in the window
 //! of another workspace.
 //! What has to be remembered is bounded: the sessions that have not finished their handshake, and those that ended.
@@ -20,6 +20,8 @@ use sha2::Sha256;
 use subtle::ConstantTimeEq;
 use tokio::sync::Notify;
 use tokio::time::timeout;
+
+use crate::catalog::Profile;
 
 const RANDOM_BYTES: usize = 16;
 const MAC_BYTES: usize = 32;
@@ -67,12 +69,18 @@ impl Revision {
 pub struct SessionId {
     bytes: [u8; ID_BYTES],
     revision: Revision,
+    profile: Profile,
 }
 
 impl SessionId {
     /// The revision that the session was begun in.
     pub const fn revision(self) -> Revision {
         self.revision
+    }
+
+    /// Which of the offered tools it has.
+    pub const fn profile(self) -> Profile {
+        self.profile
     }
 }
 
@@ -161,12 +169,12 @@ impl Sessions {
     }
 
     /// A new session, which is not initialized yet. Fails only if the system has no randomness to give.
-    pub fn mint(&self, revision: Revision) -> Result<SessionId, getrandom::Error> {
+    pub fn mint(&self, revision: Revision, profile: Profile) -> Result<SessionId, getrandom::Error> {
         let mut bytes = [0; ID_BYTES];
         let (random, mac) = bytes.split_at_mut(RANDOM_BYTES);
         getrandom::fill(random)?;
-        mac.copy_from_slice(&self.authenticate(revision, random));
-        let id = SessionId { bytes, revision };
+        mac.copy_from_slice(&self.authenticate(revision, profile, random));
+        let id = SessionId { bytes, revision, profile };
         let mut memory = self.memory();
         if memory.uninitialized.len() == MAX_UNINITIALIZED {
             memory.uninitialized.pop_front();
@@ -241,17 +249,21 @@ impl Sessions {
     fn verify(&self, id: &str) -> Option<SessionId> {
         let bytes = decoded(id)?;
         let (random, mac) = bytes.split_at(RANDOM_BYTES);
-        let is_authentic = |revision: &Revision| bool::from(self.authenticate(*revision, random).ct_eq(mac));
-        Revision::ALL.into_iter().find(is_authentic).map(|revision| SessionId { bytes, revision })
+        let all = Revision::ALL.into_iter().flat_map(|revision| Profile::ALL.map(|profile| (revision, profile)));
+        let is_authentic = |(revision, profile): &(Revision, Profile)| {
+            bool::from(self.authenticate(*revision, *profile, random).ct_eq(mac))
+        };
+        all.into_iter().find(is_authentic).map(|(revision, profile)| SessionId { bytes, revision, profile })
     }
 
-    fn authenticate(&self, revision: Revision, random: &[u8]) -> [u8; MAC_BYTES] {
+    fn authenticate(&self, revision: Revision, profile: Profile, random: &[u8]) -> [u8; MAC_BYTES] {
         // The random part has a fixed length, so the workspace's own length cannot make two inputs equal.
         let mut mac = self.keyed.clone().chain_update(revision.label());
         if let Some(catalog) = *self.catalog.read().unwrap_or_else(PoisonError::into_inner) {
             mac = mac.chain_update(b"catalog|").chain_update(catalog);
         }
-        mac.chain_update(self.workspace.as_bytes()).chain_update(random).finalize().into_bytes().into()
+        let mac = mac.chain_update(self.workspace.as_bytes()).chain_update(random);
+        mac.chain_update(profile.label()).finalize().into_bytes().into()
     }
 
     fn memory(&self) -> MutexGuard<'_, Memory> {

@@ -17,6 +17,7 @@ use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tokio::time::timeout;
 
 use crate::body::Pieces;
+use crate::catalog::Profile;
 use crate::lifecycle::{Calls, Lifecycle, Unserved};
 use crate::rpc::{self, Fault, Message};
 use crate::session::SessionId;
@@ -92,7 +93,7 @@ impl<G: Calls> Client<'_, G> {
                 Some(rpc::failure(None, &fault, self.lifecycle.gateway().wording()).into())
             }
             Ok(Message::Request { id, method, params }) if method == "initialize" => {
-                let (begun, body) = self.lifecycle.initialize(&id, &params, self.fallback);
+                let (begun, body) = self.lifecycle.initialize(&id, &params, self.fallback, Some(Profile::Offered));
                 if begun.is_some()
                     && let Some(before) = mem::replace(&mut self.session, begun)
                 {

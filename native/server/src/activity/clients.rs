@@ -144,6 +144,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::catalog::Profile;
     use crate::session::{Revision, Sessions};
 
     fn sessions() -> Sessions {
@@ -151,7 +152,7 @@ mod tests {
     }
 
     fn session(sessions: &Sessions) -> SessionId {
-        sessions.mint(Revision::Current).expect("a session")
+        sessions.mint(Revision::Current, Profile::Offered).expect("a session")
     }
 
     fn named(name: &str) -> ClientName {

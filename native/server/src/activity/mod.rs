@@ -352,6 +352,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::catalog::Profile;
     use crate::session::{Revision, Sessions};
 
     const PLACE: Position = Position { line: 13, character: 61 };
@@ -361,7 +362,7 @@ mod tests {
     }
 
     fn session(sessions: &Sessions) -> SessionId {
-        sessions.mint(Revision::Current).expect("a session")
+        sessions.mint(Revision::Current, Profile::Offered).expect("a session")
     }
 
     fn ended(about: About, outcome: Result<usize, &ToolError>) -> Ended<'_> {

@@ -16,6 +16,7 @@ use gateway_core::position::Position;
 use gateway_core::symbol::{RawDocumentSymbol, RawDocumentSymbols};
 use gateway_core::tools;
 use gateway_server::activity::{About, Ended, Unopenable};
+use gateway_server::catalog::Profile;
 use gateway_server::editor::EditorError;
 use gateway_server::gateway::{Gateway, Settings};
 use gateway_server::lifecycle::Calls as _;
@@ -698,7 +699,7 @@ async fn identical_questions_of_different_tools_do_not_share_an_ask() {
 async fn a_call_leads_to_the_file_that_it_asked_about_and_only_while_clients_may_ask_about_it() {
     let bench = Bench::new();
     let sessions = Sessions::new(&[0; 32], "workspace", &[], Box::new(|_| {}));
-    let session = sessions.mint(Revision::Current).expect("a session");
+    let session = sessions.mint(Revision::Current, Profile::Offered).expect("a session");
     let place = Position { line: 1, character: 2 };
     let note = |uri: String| {
         let about = About::document(uri, Some(place));
@@ -726,7 +727,7 @@ async fn a_session_ends_with_its_catalog_and_goes_on_where_that_is_offered_again
     let settings = || settings(vec![bench.root.clone()], Duration::from_secs(2));
     let names = || bench.gateway.catalog().tools().iter().map(|tool| tool.name()).collect::<Vec<_>>();
     let all = names();
-    let session = bench.gateway.sessions().mint(Revision::Current).expect("a session").to_string();
+    let session = bench.gateway.sessions().mint(Revision::Current, Profile::Offered).expect("a session").to_string();
     let is_known = || bench.gateway.sessions().admit(&session).is_some();
     assert!(is_known());
 
@@ -747,7 +748,7 @@ async fn a_session_of_another_catalog_that_has_ended_stays_ended_across_a_reload
     let before =
         Bench::of(Sessions::new(&[0; 32], "workspace", &[], Box::new(move |ids| told.send(ids).expect("heard"))));
     before.gateway.configure(all());
-    let session = before.gateway.sessions().mint(Revision::Current).expect("a session");
+    let session = before.gateway.sessions().mint(Revision::Current, Profile::Offered).expect("a session");
     before.gateway.sessions().end(session);
 
     let stored = ended.recv().expect("it was told");

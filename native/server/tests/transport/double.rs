@@ -58,6 +58,7 @@ pub(crate) struct Double {
     pub(crate) limits: Mutex<Limits>,
     pub(crate) behaviour: Mutex<Behaviour>,
     pub(crate) asked: Mutex<Vec<Asked>>,
+    pub(crate) offered: Mutex<Vec<Registered>>,
     pub(crate) started: Notify,
     pub(crate) dropped: Notify,
     /// Every list of ended sessions that was told, in order.
@@ -83,6 +84,7 @@ impl Double {
             limits: Mutex::new(Limits::default()),
             behaviour: Mutex::new(Behaviour::Answer(r#"{"locations":[]}"#)),
             asked: Mutex::new(Vec::new()),
+            offered: Mutex::new(tools::v1()),
             started: Notify::new(),
             dropped: Notify::new(),
             ended,
@@ -120,7 +122,7 @@ impl Calls for Double {
     }
 
     fn catalog(&self) -> Arc<Catalog> {
-        Arc::new(Catalog::of(tools::v1()))
+        Arc::new(Catalog::of(self.offered.lock().unwrap().clone()))
     }
 
     fn sessions(&self) -> &Sessions {

@@ -2,6 +2,8 @@
 
 use std::sync::{Arc, Mutex};
 
+use gateway_core::tools;
+use gateway_server::catalog::Profile;
 use gateway_server::session::{Revision, Sessions};
 use serde_json::json;
 
@@ -45,6 +47,45 @@ async fn each_initialize_mints_another_id_of_plain_characters() {
         assert_eq!(id.len(), 64);
         assert!(id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_'), "{id}");
     }
+}
+
+#[tokio::test]
+async fn an_address_chooses_among_the_tools_that_are_offered_and_no_others() {
+    let all = tools::chosen(&["all".to_owned()]);
+    let core = tools::chosen(&["core".to_owned()]);
+    let cases = [
+        (&all, "/mcp", &all),
+        (&all, "/mcp?catalog=all", &all),
+        (&all, "/mcp?catalog=core", &core),
+        (&all, "/mcp?other=1&catalog=v1", &tools::v1()),
+        (&tools::v1(), "/mcp?catalog=core", &tools::v1()),
+    ];
+    for (offered, address, expected) in cases {
+        let server = Server::start();
+        server.gateway.offered.lock().unwrap().clone_from(offered);
+        let begun = server.send(&Request::initialize().start(&format!("POST {address} HTTP/1.1"))).await;
+        let session = begun.header("mcp-session-id").expect("a session");
+        server.make_ready(session).await;
+
+        let post = |message: serde_json::Value| Request::post(&message).in_session(session);
+        let list = server.send(&post(json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"}))).await.json();
+        let names: Vec<_> = list["result"]["tools"].as_array().unwrap().iter().map(|tool| &tool["name"]).collect();
+        assert!(
+            names.iter().eq(expected.iter().map(|tool| tool.name()).collect::<Vec<_>>().iter()),
+            "{address}: {names:?}"
+        );
+
+        let call = json!({"name": "vscode.lsp.documentHighlights", "arguments": {
+            "uri": "file:///w/a.ts", "position": {"line": 0, "character": 0},
+        }});
+        let call = json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": call});
+        let answer = server.send(&post(call)).await.json();
+        let is_there = expected.iter().any(|tool| tool.name() == "vscode.lsp.documentHighlights");
+        assert_eq!(answer.get("error").is_none(), is_there, "{address}: {answer}");
+    }
+
+    let unknown = Server::start().send(&Request::initialize().start("POST /mcp?catalog=most HTTP/1.1")).await;
+    assert_eq!((unknown.header("mcp-session-id"), &unknown.json()["error"]["code"]), (None, &json!(-32602)));
 }
 
 #[tokio::test]
@@ -171,7 +212,7 @@ fn the_last_1024_ended_sessions_are_remembered_oldest_first() {
     let stored = vec!["not one of ours".to_owned(), FOREIGN_MADE.to_owned()];
     let sessions = Sessions::new(&KEY, WORKSPACE, &stored, Box::new(move |ids| *listener.lock().unwrap() = ids));
     assert!(sessions.admit(FOREIGN_MADE).is_none());
-    let ids: Vec<_> = (0..1_024).map(|_| sessions.mint(Revision::Current).unwrap()).collect();
+    let ids: Vec<_> = (0..1_024).map(|_| sessions.mint(Revision::Current, Profile::Offered).unwrap()).collect();
     for id in &ids[..1_023] {
         sessions.end(*id);
     }
@@ -188,7 +229,7 @@ fn the_last_1024_ended_sessions_are_remembered_oldest_first() {
 fn of_more_than_1024_stored_ended_sessions_the_newest_are_kept() {
     let ids: Vec<String> = {
         let minting = Sessions::new(&KEY, WORKSPACE, &[], Box::new(|_| {}));
-        (0..1_025).map(|_| minting.mint(Revision::Current).unwrap().to_string()).collect()
+        (0..1_025).map(|_| minting.mint(Revision::Current, Profile::Offered).unwrap().to_string()).collect()
     };
     let sessions = Sessions::new(&KEY, WORKSPACE, &ids, Box::new(|_| {}));
     assert!(sessions.admit(&ids[0]).is_some());
@@ -198,7 +239,7 @@ fn of_more_than_1024_stored_ended_sessions_the_newest_are_kept() {
 #[test]
 fn of_more_than_1024_unfinished_handshakes_the_oldest_counts_as_finished() {
     let sessions = Sessions::new(&KEY, WORKSPACE, &[], Box::new(|_| {}));
-    let ids: Vec<_> = (0..1_025).map(|_| sessions.mint(Revision::Current).unwrap()).collect();
+    let ids: Vec<_> = (0..1_025).map(|_| sessions.mint(Revision::Current, Profile::Offered).unwrap()).collect();
     assert!(sessions.is_initialized(ids[0]));
     assert!(ids[1..].iter().all(|id| !sessions.is_initialized(*id)));
 }
