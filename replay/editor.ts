@@ -4,7 +4,7 @@ import { constants, type Stats } from "node:fs";
 import { open, stat } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { PACK, shapeOf, UNSAVED_TEXTS } from "../extension/boundary/providers.ts";
+import { PACK, STATUS, shapeOf, UNSAVED_TEXTS } from "../extension/boundary/providers.ts";
 import type { Host } from "../extension/boundary/questions.ts";
 import {
   type AskRequest,
@@ -15,6 +15,7 @@ import {
   packMainDocuments,
   packOpen,
   packReady,
+  packStatus,
 } from "../extension/boundary/rows.ts";
 import type * as Native from "../extension/native.d.ts";
 import { type Provider, questionOf } from "./provider.ts";
@@ -63,6 +64,9 @@ export class ReplayEditor implements Host {
   }
 
   async ask({ method }: AskRequest): Promise<Native.Answer> {
+    if (method === STATUS) {
+      return packStatus([{ language: LANGUAGE, stage: "ready" }]);
+    }
     if (method === UNSAVED_TEXTS) {
       return PACK.texts([]);
     }

@@ -23,6 +23,9 @@ export const PACK = {
   texts: packTexts,
 } as const;
 
+/** The question how far languages have come, which no language server is asked. */
+export const STATUS = "editor/status";
+
 /** The question for the texts of documents that are not saved, which no language server is asked. */
 export const UNSAVED_TEXTS = "editor/unsavedTexts";
 

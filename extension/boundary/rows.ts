@@ -327,6 +327,25 @@ export function packDiagnostics(diagnostics: unknown): Answer {
   return strings.answer(rows);
 }
 
+/** How far a language has come, by the numbers by which Rust knows it. */
+export const STAGES = ["ready", "loading", "idle", "unavailable", "unknown"] as const;
+
+/** A language, and how far it has come. Who answers for it, and what cannot be asked, VS Code does not tell. */
+export interface LanguageStatus {
+  readonly language: string;
+  readonly stage: (typeof STAGES)[number];
+}
+
+export function packStatus(languages: readonly LanguageStatus[]): Answer {
+  const strings = new Strings();
+  const rows = new Uint32Array(languages.length * 5).fill(ABSENT);
+  for (const [index, { language, stage }] of languages.entries()) {
+    rows[5 * index] = strings.index(language);
+    rows[5 * index + 2] = STAGES.indexOf(stage);
+  }
+  return strings.answer(rows);
+}
+
 /** Packs an array of documents, of which each may lack the text. Throws a TypeError that names the item if it is anything else. */
 export function packTexts(documents: unknown): Answer {
   const items = list(documents);

@@ -1,9 +1,10 @@
 import { readFile, stat } from "node:fs/promises";
 import * as vscode from "vscode";
-import { PACK, type Provider, providerOf, UNSAVED_TEXTS } from "../boundary/providers.ts";
+import { PACK, type Provider, providerOf, STATUS, UNSAVED_TEXTS } from "../boundary/providers.ts";
 import type { Host } from "../boundary/questions.ts";
 import {
   type AskRequest,
+  type LanguageStatus,
   type MainDocument,
   noProvider,
   noted,
@@ -13,6 +14,7 @@ import {
   packMainDocuments,
   packOpen,
   packReady,
+  packStatus,
   packTexts,
   type ReadyRequest,
 } from "../boundary/rows.ts";
@@ -142,6 +144,8 @@ export class Editor implements Host {
         return this.#documentDiagnostics(uri ?? "", request.knownForMs);
       case "workspace/diagnostic":
         return this.#diagnostics(request.knownForMs);
+      case STATUS:
+        return this.#status();
       case UNSAVED_TEXTS:
         return unsavedTexts();
     }
@@ -150,6 +154,17 @@ export class Editor implements Host {
       return noProvider();
     }
     return uri === undefined ? this.#search(request, provider) : this.#about(uri, request, provider);
+  }
+
+  /** What shows how far the languages of the workspace have come. */
+  async #status(): Promise<Answer> {
+    const { documents, languages } = this.#parts;
+    const status = async ({ uri, language }: MainDocument): Promise<LanguageStatus> => {
+      const sign = await documents.useAsItIs(uri, (document) => languages.sign(document));
+      // One that rests may yet begin to work.
+      return { language, stage: sign === "resting" ? "loading" : (sign ?? "unknown") };
+    };
+    return packStatus(await Promise.all((await this.#parts.mainDocuments()).map(status)));
   }
 
   async #diagnostics(knownForMs: number | undefined): Promise<Answer> {

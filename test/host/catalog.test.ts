@@ -60,6 +60,7 @@ describe("a person who has chosen more tools", () => {
       "implementation",
       "typeDefinition",
       "declaration",
+      "status",
       "documentHighlights",
     ];
     assert.deepEqual(
@@ -116,6 +117,11 @@ describe("a person who has chosen more tools", () => {
     await gateway.window.inside(async (vscode) => {
       await vscode.commands.executeCommand("workbench.action.files.revert");
     }, undefined);
+  });
+
+  test("what shows how far a language has come is told", async () => {
+    const { languages } = await gateway.client.call<{ languages: object[] }>("vscode.lsp.status", {});
+    assert.deepEqual(languages, [{ language: "typescript", stage: "ready" }]);
   });
 
   test("what belongs to a symbol in its file is found, and where it is written", async () => {

@@ -7,6 +7,7 @@ use gateway_core::highlight::{HighlightKind, RawHighlights};
 use gateway_core::hover::{RawHoverFragment, RawHovers};
 use gateway_core::location::{RawLocation, RawLocations, RawTarget, RawTargets};
 use gateway_core::position::{MAX_COORDINATE, Position, Range};
+use gateway_core::status::{RawServer, RawStatus, Stage};
 use gateway_core::symbol::{
     RawDocumentSymbol, RawDocumentSymbols, RawWorkspaceSymbol, RawWorkspaceSymbols, SymbolKind,
 };
@@ -30,6 +31,7 @@ pub(crate) fn unpack(shape: Shape, text: &str, cells: &[u32]) -> Result<Raw, Mal
         Shape::WorkspaceSymbols => unpack_workspace_symbols(text, cells).map(Raw::WorkspaceSymbols),
         Shape::Highlights => unpack_highlights(text, cells).map(Raw::Highlights),
         Shape::Diagnostics => unpack_diagnostics(text, cells).map(Raw::Diagnostics),
+        Shape::Status => unpack_status(text, cells).map(Raw::Status),
         Shape::Texts => unpack_texts(text, cells).map(Raw::Texts),
         _ => Err(Malformed("a shape that is not known")),
     }
@@ -173,6 +175,22 @@ fn unpack_highlights(text: &str, cells: &[u32]) -> Result<RawHighlights, Malform
     }
     let without_range = rows.len() - items.len();
     Ok(RawHighlights { strings, items, without_range })
+}
+
+/// Unpacks what answers for languages. A row may lack a name, why it cannot be asked, and what it cannot be asked.
+fn unpack_status(text: &str, cells: &[u32]) -> Result<RawStatus, Malformed> {
+    let (strings, rows) = split::<5>(text, cells)?;
+    let items = rows.iter().map(|&[language, by, stage, why, cannot]| {
+        Ok(RawServer {
+            language: string_index(language, &strings)?,
+            by: optional_string_index(by, &strings)?,
+            stage: Stage::of_number(stage).ok_or(Malformed("a stage that is not known"))?,
+            why: optional_string_index(why, &strings)?,
+            cannot: optional_string_index(cannot, &strings)?,
+        })
+    });
+    let items = items.collect::<Result<_, _>>()?;
+    Ok(RawStatus { strings, items })
 }
 
 /// Unpacks texts that are not saved. A row may lack the text.

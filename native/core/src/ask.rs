@@ -6,6 +6,7 @@ use crate::highlight::RawHighlights;
 use crate::hover::RawHovers;
 use crate::location::{RawLocations, RawTargets};
 use crate::position::Position;
+use crate::status::RawStatus;
 use crate::symbol::{RawDocumentSymbols, RawWorkspaceSymbols};
 use crate::texts::RawTexts;
 
@@ -152,6 +153,8 @@ shapes! {
     Highlights(RawHighlights, strings) by highlights,
     /// Everything that is published.
     Diagnostics(RawDiagnostics, strings) by diagnostics,
+    /// What answers for languages.
+    Status(RawStatus, strings) by status,
     /// Texts that are not saved.
     Texts(RawTexts, strings) by texts,
 }

@@ -29,6 +29,7 @@ pub mod position;
 pub mod roots;
 pub mod schema;
 pub mod snapshots;
+pub mod status;
 pub mod symbol;
 pub mod texts;
 pub mod tool;

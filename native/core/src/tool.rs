@@ -60,6 +60,11 @@ pub trait Tool: Send + Sync {
         None
     }
 
+    /// Whether it tells of languages themselves, so that none has to be ready.
+    fn is_about_languages(&self) -> bool {
+        false
+    }
+
     /// Whether answers repeat something of what is written in files.
     fn reads_texts(&self, _question: &Question) -> bool {
         false

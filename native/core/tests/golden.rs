@@ -32,6 +32,7 @@ use gateway_core::page::ResponseBudget;
 use gateway_core::position;
 use gateway_core::roots::AllowedRoots;
 use gateway_core::snapshots::{Retained, Snapshots};
+use gateway_core::status::{RawServer, RawStatus, Stage};
 use gateway_core::symbol::{
     RawDocumentSymbol, RawDocumentSymbols, RawWorkspaceSymbol, RawWorkspaceSymbols, SymbolKind,
 };
@@ -226,6 +227,16 @@ struct Symbol {
 struct Somewhere {
     uri: String,
     range: Option<Range>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Server {
+    language: String,
+    by: Option<String>,
+    stage: u32,
+    why: Option<String>,
+    cannot: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -487,6 +498,7 @@ fn returned(editor: &Editor, ask: Ask) -> Raw {
         Shape::WorkspaceSymbols => Raw::WorkspaceSymbols(symbols(&read_as(returned))),
         Shape::Diagnostics => Raw::Diagnostics(diagnostics(&read_as(returned))),
         Shape::Highlights => Raw::Highlights(highlights(&read_as(returned))),
+        Shape::Status => Raw::Status(status(&read_as(returned))),
         shape => panic!("no case has returned {shape:?} so far"),
     }
 }
@@ -626,6 +638,21 @@ fn symbols(returned: &[Symbol]) -> RawWorkspaceSymbols {
         });
     }
     RawWorkspaceSymbols { strings, items }
+}
+
+fn status(returned: &[Server]) -> RawStatus {
+    let mut raw = RawStatus::default();
+    for Server { language, by, stage, why, cannot } in returned {
+        let mut text = |text: &String| {
+            raw.strings.push(text.clone());
+            u32::try_from(raw.strings.len() - 1).unwrap()
+        };
+        let language = text(language);
+        let [by, why, cannot] = [by, why, cannot].map(|about| about.as_ref().map(&mut text));
+        let stage = Stage::of_number(*stage).unwrap();
+        raw.items.push(RawServer { language, by, stage, why, cannot });
+    }
+    raw
 }
 
 fn highlights(returned: &[Highlight]) -> RawHighlights {

@@ -340,7 +340,12 @@ impl Conversation {
         let shape = tool.asks(&question)[0].shape;
         if payload["state"].is_string() {
             let roots = if payload["root"].is_string() { json!([payload["root"]]) } else { payload["roots"].clone() };
-            for root in roots.as_array().expect("a list") {
+            // What is told of languages names no file.
+            let none = Vec::new();
+            for root in roots
+                .as_array()
+                .unwrap_or_else(|| if payload["languages"].is_null() { panic!("{payload}") } else { &none })
+            {
                 let root = root["uri"].as_str().or_else(|| root.as_str()).expect("a folder");
                 assert!(in_force.holds(root), "{root} is not in force");
             }

@@ -78,8 +78,11 @@ pub(crate) fn compact(payload: &Value) -> Vec<(String, Value)> {
             }
         }
     }
-    if let Some(symbols) = payload["symbols"].as_array() {
-        return symbols.iter().map(|symbol| (text(payload, "path").to_owned(), symbol.clone())).collect();
+    for list in ["symbols", "source", "languages"] {
+        if let Some(items) = payload[list].as_array() {
+            let path = |item: &Value| item["path"].as_str().or(payload["path"].as_str()).unwrap_or_default().to_owned();
+            return items.iter().map(|item| (path(item), item.clone())).collect();
+        }
     }
     for (path, place) in &items {
         if let Some(place) = place.as_str() {

@@ -12,6 +12,7 @@ use gateway_core::ask::{Ask, Raw, Shape, Subject};
 use gateway_core::diagnostic::RawDiagnostics;
 use gateway_core::error::Explanation;
 use gateway_core::position::Position;
+use gateway_core::status::{RawServer, RawStatus, Stage};
 use gateway_core::uri::{PathStyle, path_of_file_uri};
 use gateway_core::wording::Wording;
 use gateway_server::editor::{Editor, EditorError, Language, MainDocument, OpenDocument, Readiness};
@@ -149,6 +150,38 @@ impl Headless {
             Examined { row, root: home.folder.to_path_buf(), program, wants_trust, outcome }
         }))
         .await
+    }
+
+    /// What answers for the languages of the folders, as it is now. Nothing is started for it.
+    async fn status(&self) -> RawStatus {
+        let mut status = RawStatus::default();
+        for Main { document, home, can_start, .. } in self.mains().await.iter() {
+            let row = self.row(home);
+            let server = self.slot(home).running();
+            if server.is_none() && !can_start && row.documents_only {
+                continue;
+            }
+            let mut text = |text: String| {
+                status.strings.push(text);
+                u32::try_from(status.strings.len() - 1).unwrap_or(u32::MAX)
+            };
+            let by = server.as_ref().and_then(|server| server.info.clone()).unwrap_or_else(|| row.title.clone());
+            let (stage, why) = match &server {
+                Some(server) if server.is_ready() => (Stage::Ready, None),
+                Some(_) => (Stage::Loading, None),
+                None if *can_start => (Stage::Idle, None),
+                None if self.known.program(home.row).is_none() => (Stage::Unavailable, Some("not_installed")),
+                None => (Stage::Unavailable, Some("untrusted")),
+            };
+            let cannot = server.map(|server| {
+                let cannot = PROVIDERS.iter().map(|(method, _)| *method).filter(|method| !server.offers(method));
+                text(cannot.collect::<Vec<_>>().join(", "))
+            });
+            let language = text(document.language.id.clone());
+            let (by, why) = (Some(text(by)), why.map(|why| text(why.to_owned())));
+            status.items.push(RawServer { language, by, stage, why, cannot });
+        }
+        status
     }
 
     async fn try_out(&self, home: &Home, uri: &str) -> Result<Able, String> {
@@ -494,6 +527,9 @@ impl Editor for Headless {
     }
 
     async fn ask(&self, ask: Ask, subject: &Subject, _: Option<Duration>) -> Result<Raw, EditorError> {
+        if ask.shape == Shape::Status {
+            return Ok(Raw::Status(self.status().await));
+        }
         if ask.shape == Shape::Texts {
             // There is no editor in which somebody could change one.
             return Ok(ask.shape.nothing());

@@ -118,7 +118,11 @@ impl<E: Editor> Gateway<E> {
         progress: &Progress,
     ) -> Result<(WorkspaceVersion, Found), ToolError> {
         self.admit_workspace().await?;
-        let completeness = self.await_workspace_ready(progress).await?;
+        let completeness = if tool.is_about_languages() {
+            Completeness::Confirmed
+        } else {
+            self.await_workspace_ready(progress).await?
+        };
         let moment = self.admit_workspace().await?;
         let asks = tool.asks(question);
         let answers = match &word {

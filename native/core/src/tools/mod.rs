@@ -11,6 +11,7 @@ mod listed;
 mod outline;
 mod references;
 mod shared;
+mod status;
 mod symbol_find;
 mod symbol_source;
 mod usages;
@@ -40,6 +41,7 @@ pub const ALL: &[Registered] = &[
     Registered(&leads::IMPLEMENTATION),
     Registered(&leads::TYPE_DEFINITION),
     Registered(&leads::DECLARATION),
+    Registered(&status::Status),
     Registered(&document_highlights::DocumentHighlights),
 ];
 
