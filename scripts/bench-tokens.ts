@@ -10,6 +10,7 @@ import { GatewayClient, type Location, type Page } from "../harness/clients/gate
 import { removeFolder, temporaryFolder } from "../harness/editor/gateway-window.ts";
 import { ON_RXJS } from "../harness/languages/asked-projects.ts";
 import { linkPrograms, typescript7 } from "../harness/languages/language-servers.ts";
+import { namesIn } from "../harness/languages/outline-names.ts";
 import { placeIn } from "../harness/languages/sample.ts";
 import { copyTypescriptCompiler } from "../harness/languages/typescript-compiler.ts";
 import { eventually } from "../harness/machine/eventually.ts";
@@ -124,22 +125,7 @@ async function ofCompiler(program: string): Promise<Row[]> {
 /** Looks for symbols of a large file by their names. */
 async function ofSymbols(client: GatewayClient): Promise<Row[]> {
   const file = "src/compiler/checker.ts";
-  const names: string[] = [];
-  let cursor: string | null = null;
-  const around: string[] = [];
-  do {
-    const page: { symbols: readonly string[]; nextCursor: string | null } = await client.call("vscode.lsp.outline", {
-      file,
-      maxTokens: LARGEST_PAGE,
-      cursor,
-    });
-    for (const line of page.symbols) {
-      const [, spaces = "", name = ""] = /^( *)\S+ \S+ (.*)$/.exec(line) ?? [];
-      around.splice(spaces.length, around.length, name);
-      names.push(around.slice(-2).join("."));
-    }
-    cursor = page.nextCursor;
-  } while (cursor !== null);
+  const names = (await namesIn(client, file)).map((names) => names.slice(-2).join("."));
   let [most, found] = [0, 0];
   const sought = names.filter((_, index) => index % EVERY === 0);
   const missed: string[] = [];

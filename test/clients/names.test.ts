@@ -14,6 +14,7 @@ import {
   pyright,
   typescript7,
 } from "../../harness/languages/language-servers.ts";
+import { namesIn } from "../../harness/languages/outline-names.ts";
 import { eventually } from "../../harness/machine/eventually.ts";
 import { unlessLonger } from "../../harness/machine/longer.ts";
 import { ownEnvironment } from "../../harness/machine/own-environment.ts";
@@ -61,8 +62,8 @@ for (const { name, copyTo, word, server, files } of PROJECTS.slice(0, unlessLong
 
     const paths = new Map<string, string>();
     for (const file of globSync(files, { cwd: folder }).sort()) {
-      for (const [path, name] of await symbolsOf(client, file)) {
-        paths.set(path, name);
+      for (const names of await namesIn(client, file)) {
+        paths.set(names.join("."), names.at(-1) ?? "");
       }
     }
     const sought = [...paths].filter(([path], index) => index % EVERY === 0 && !path.includes("(anonymous"));
@@ -77,25 +78,4 @@ for (const { name, copyTo, word, server, files } of PROJECTS.slice(0, unlessLong
     t.diagnostic(`${sought.length} of ${paths.size} names looked for`);
     assert.deepEqual(missed, []);
   });
-}
-
-/** The symbols of a file that have a name: each by its name after those of what contains it. */
-async function symbolsOf(client: GatewayClient, file: string): Promise<(readonly [path: string, name: string])[]> {
-  const found: (readonly [string, string])[] = [];
-  const around: string[] = [];
-  let cursor: string | null = null;
-  do {
-    const page: { symbols: readonly string[]; nextCursor: string | null } = await client.call("vscode.lsp.outline", {
-      file,
-      maxTokens: LARGEST_PAGE,
-      cursor,
-    });
-    for (const line of page.symbols) {
-      const [, spaces = "", name = ""] = /^( *)\S+ \S+ (.*)$/.exec(line) ?? [];
-      around.splice(spaces.length, around.length, name);
-      found.push([around.join("."), name]);
-    }
-    cursor = page.nextCursor;
-  } while (cursor !== null);
-  return found;
 }

@@ -450,7 +450,7 @@ impl RawAnswer {
 
     /// The documents of which the tool wants outlines: those that it names, or all that have the word in them.
     async fn documents(
-        self,
+        mut self,
         word: Option<String>,
         workspace: &Workspace,
         moment: &WorkspaceVersion,
@@ -458,7 +458,14 @@ impl RawAnswer {
         let (roots, resolver) = (Arc::clone(&moment.roots), Resolver::sparing(Arc::clone(&moment.silent)));
         blocking(workspace.permit_for_answer().await?, move || {
             let documents = match (word, &self.unsaved) {
-                (Some(word), Some(unsaved)) => FileTexts::new(unsaved, &roots, &resolver)?.with_word(&word, &roots),
+                (Some(word), Some(unsaved)) => {
+                    let texts = FileTexts::new(unsaved, &roots, &resolver)?;
+                    let (files, are_all) = texts.with_word(&word, &roots);
+                    if !are_all {
+                        self.completeness = Completeness::Unconfirmed;
+                    }
+                    files
+                }
                 _ => self.tool.documents(&self.answers, &self.asked(&roots, &resolver, &FileTexts::default()))?,
             };
             Ok::<_, ToolError>((self, documents))

@@ -1,6 +1,6 @@
 //! The texts of files behind core's [`Texts`]: what somebody has changed in the editor and not saved, and else what is on disk.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
@@ -20,6 +20,8 @@ pub(crate) const UNSAVED: Ask = Ask::of_editor("editor/unsavedTexts", Shape::Tex
 
 /// The largest file of which the text is read, in bytes.
 const LARGEST: u64 = 16 * 1024 * 1024;
+/// How many bytes of text are looked through for a word.
+const MOST_LOOKED_THROUGH: usize = 256 * 1024 * 1024;
 
 /// The texts of files, by their canonical URIs. Calls block on the disk.
 #[derive(Default)]
@@ -42,18 +44,33 @@ impl FileTexts {
         Ok(Self { unsaved: texts })
     }
 
-    /// The files in the roots that have the word in them, in the order of their paths. What Git ignores is left out.
-    pub(crate) fn with_word(&self, word: &str, roots: &AllowedRoots) -> Vec<CanonicalUri> {
-        let folders = roots.folders().flat_map(|folder| walk::entries(folder.real));
-        let files = folders.filter(|entry| entry.file_type().is_some_and(|kind| kind.is_file()));
-        let uris = files.filter_map(|file| {
-            let uri = file_uri(file.path().to_str()?, PathStyle::NATIVE);
-            roots.admit_output(&uri, &Disk).ok()
-        });
-        let mut found: Vec<_> = uris.filter(|uri| self.text(uri).is_some_and(|text| has_word(&text, word))).collect();
-        found.sort();
-        found.dedup();
-        found
+    /// The files in the roots that have the word in them, in the order of their paths, and whether all were looked through.
+    /// What Git ignores is left out.
+    pub(crate) fn with_word(&self, word: &str, roots: &AllowedRoots) -> (Vec<CanonicalUri>, bool) {
+        let (mut found, mut left) = (BTreeSet::new(), MOST_LOOKED_THROUGH);
+        for folder in roots.folders() {
+            let mut entries = 0;
+            for entry in walk::entries(folder.real) {
+                entries += 1;
+                let uri = entry.path().to_str().map(|path| file_uri(path, PathStyle::NATIVE));
+                let is_file = entry.file_type().is_some_and(|kind| kind.is_file());
+                let Some(uri) = uri.filter(|_| is_file).and_then(|uri| roots.admit_output(&uri, &Disk).ok()) else {
+                    continue;
+                };
+                let Some(text) = self.text(&uri) else { continue };
+                if has_word(&text, word) {
+                    found.insert(uri);
+                }
+                left = left.saturating_sub(text.len());
+                if left == 0 {
+                    return (found.into_iter().collect(), false);
+                }
+            }
+            if entries >= walk::MAX_LOOKED_AT {
+                return (found.into_iter().collect(), false);
+            }
+        }
+        (found.into_iter().collect(), true)
     }
 }
 

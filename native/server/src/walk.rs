@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use ignore::{DirEntry, WalkBuilder};
 
 /// How many files and folders are looked at.
-const MAX_LOOKED_AT: usize = 50_000;
+pub const MAX_LOOKED_AT: usize = 50_000;
 
 /// The files and folders, each folder by the order of names. Blocks on the disk.
 pub fn entries(root: &Path) -> impl Iterator<Item = DirEntry> {

@@ -215,6 +215,7 @@ fn symbol_schema(description: &str) -> Schema {
             required("path", Schema::of("Its file.", r#""string""#)),
             required("at", Schema::of("Where its name stands.", &place)),
             optional("head", Schema::of("The line of its name.", r#""string""#)),
+            optional("note", Schema::of("What is not sure about it.", r#""string""#)),
         ],
     )
 }

@@ -10,6 +10,7 @@ use super::document_symbols::{self, containers, name};
 use super::listed::{Input, PAGE, file_schema, globs, listed, output, page_fields, paths_field, symbols_schema};
 use crate::ask::{Ask, Raw, Shape, Subject};
 use crate::canonical::{Allowed, CanonicalSet, Names, ordered, string_at};
+use crate::completeness::Completeness;
 use crate::error::ToolError;
 use crate::limits::MAX_DOCUMENT_SYMBOLS_TRAVERSED;
 use crate::name_path::{Fit, NamePath};
@@ -206,8 +207,13 @@ pub fn only(found: &Retained) -> Option<(String, String, Position)> {
     if found.set.len() != 1 || found.omissions.not_looked_at > 0 {
         return None;
     }
-    let row = std::str::from_utf8(found.set.json()).ok()?.to_owned();
+    let mut row = std::str::from_utf8(found.set.json()).ok()?.to_owned();
     let Place { path, at } = serde_json::from_str(&row).ok()?;
+    if found.completeness == Completeness::Unconfirmed {
+        // The answer is about this one, and nobody has shown that no other has the name.
+        row.truncate(row.len() - "}".len());
+        row.push_str(r#","note":"others may have this name: no language server has shown that it is ready"}"#);
+    }
     let Range { start, .. } = place::read(&at)?.ok()?;
     Some((row, path, start))
 }

@@ -7,6 +7,7 @@ use gateway_core::error::ToolError;
 use gateway_core::location::RawTargets;
 use gateway_core::position::{Position, Range};
 use gateway_core::symbol::{RawDocumentSymbol, RawDocumentSymbols, RawWorkspaceSymbols};
+use gateway_server::editor::Readiness;
 use gateway_server::gateway::Gateway;
 use gateway_server::session::Sessions;
 use serde_json::{Value, json};
@@ -60,6 +61,17 @@ async fn what_alone_has_the_name_is_asked_about_and_told() {
 
     let in_file = bench.call(USAGES, json!({ "symbol": "f", "file": "a.ts" })).await.expect("an answer");
     assert_eq!(in_file, answer);
+}
+
+#[tokio::test]
+async fn that_others_may_have_the_name_is_told() {
+    let bench = with_f_on(&[1]);
+    bench.editor.set(|answers| {
+        answers.silent = true;
+        answers.readiness.send_replace(Some(Readiness::Assumed));
+    });
+    let answer = bench.call(USAGES, json!({ "symbol": "f" })).await.expect("an answer");
+    assert!(answer["target"]["note"].as_str().is_some_and(|note| note.contains("may have this name")), "{answer}");
 }
 
 #[tokio::test]
