@@ -12,6 +12,7 @@ import {
   startEditor,
 } from "../../harness/editor/gateway-window.ts";
 import type { RealVsCode } from "../../harness/editor/real-vscode.ts";
+import { eventually } from "../../harness/machine/eventually.ts";
 
 interface Files {
   readonly files: readonly { readonly path: string; readonly at: readonly string[] }[];
@@ -114,14 +115,37 @@ describe("a person who has chosen more tools", () => {
     ]);
     const { files } = await gateway.client.call<Files>("vscode.lsp.usages", { symbol: "Ship.load", lines: true });
     assert.ok(files.length > 0);
-    await gateway.window.inside(async (vscode) => {
-      await vscode.commands.executeCommand("workbench.action.files.revert");
-    }, undefined);
+    await gateway.window.inside(
+      async (vscode, path) => {
+        const document = await vscode.workspace.openTextDocument(path);
+        const { line } = document.positionAt(document.getText().indexOf("  // Not saved."));
+        const edit = new vscode.WorkspaceEdit();
+        edit.delete(document.uri, new vscode.Range(line, 0, line + 1, 0));
+        await vscode.workspace.applyEdit(edit);
+      },
+      join(folder, "src/ship.ts"),
+    );
   });
 
-  test("what shows how far a language has come is told", async () => {
-    const { languages } = await gateway.client.call<{ languages: object[] }>("vscode.lsp.status", {});
-    assert.deepEqual(languages, [{ language: "typescript", stage: "ready" }]);
+  test("what shows how far a language has come is told, each time as it is then", async () => {
+    interface Status {
+      readonly languages: readonly { readonly language: string; readonly stage: string }[];
+    }
+    const told: Status[] = [];
+    await eventually(
+      async () => {
+        told.push(await gateway.client.call<Status>("vscode.lsp.status", {}));
+        return told.at(-1)?.languages[0]?.stage;
+      },
+      (stage) => stage === "ready",
+    );
+    for (const { languages } of told) {
+      assert.deepEqual(
+        languages.map(({ language, stage }) => [language, stage === "ready" || stage === "loading"]),
+        [["typescript", true]],
+      );
+    }
+    assert.equal(told.at(-1)?.languages[0]?.stage, "ready");
   });
 
   test("what belongs to a symbol in its file is found, and where it is written", async () => {
