@@ -24,8 +24,8 @@ test("each tool has an input and an output schema, and there is no other file", 
 
 /** Whether this belongs to a tool that models are given in few tokens: what its members mean stands in docs/TOOLS.md. */
 function isTerse(name: string): boolean {
-  const terse = ["outline", "usages", "implementation", "typeDefinition", "declaration"];
-  return terse.some((tool) => name === `vscode.lsp.${tool}` || name === `vscode.lsp.${tool}.json`);
+  const isOther = [...TOOLS, "vscode.lsp.documentHighlights"].some((tool) => name.startsWith(tool));
+  return !isOther && !name.endsWith(".output.json");
 }
 
 test("the descriptions begin with those of the seven tools, in the order of the catalog", () => {
