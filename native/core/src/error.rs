@@ -58,6 +58,12 @@ pub enum ToolError {
         /// How many UTF-16 units the line has, its end excluded.
         line_length: u32,
     },
+    /// The text of the document cannot be given.
+    TextUntold,
+    /// The document has not the piece of a line that names the place.
+    TextNotFound,
+    /// The text of the document is not the one that the caller knew.
+    FileChanged,
     /// The canonical set exceeds its total cap; nothing is truncated.
     TooManyItems {
         /// How many items the canonical set has.
@@ -141,6 +147,18 @@ impl ToolError {
             Self::CharacterNotFound { line, character, line_length } => format!(
                 "Character {character} is past the end: line {line} has {line_length} UTF-16 units, counted from 0; correct `position.character`."
             ),
+            Self::TextUntold => {
+                "The text of this file cannot be given: it is larger than 16 MiB or not in UTF-8; read it in another way."
+                    .to_owned()
+            }
+            Self::TextNotFound => {
+                "`text` does not stand in this file, or not in the lines `near`; pass a piece of one line as it is written there now."
+                    .to_owned()
+            }
+            Self::FileChanged => {
+                "The file is no longer the one of this digest; read it again, and pass `expect` as `digest` of the new answer."
+                    .to_owned()
+            }
             Self::TooManyItems { items, max_items } => format!(
                 "The full result has {items} items and at most {max_items} are allowed; ask about something more specific."
             ),
@@ -178,14 +196,18 @@ impl ToolError {
     /// The taxonomy's name of this error, as in `error.data.code` (contract section 6.3).
     pub const fn code(&self) -> ErrorCode {
         match self {
-            Self::InvalidParams(_) => ErrorCode::InvalidParams,
+            Self::InvalidParams(_) | Self::TextUntold => ErrorCode::InvalidParams,
             Self::OutsideRoots | Self::NoRoots | Self::RootsGone => ErrorCode::WorkspaceDenied,
             Self::UriMalformed(_) | Self::UriUnresolvable => ErrorCode::UriInvalid,
             Self::CursorInvalid(_) => ErrorCode::CursorInvalid,
             Self::CursorStale { .. } => ErrorCode::CursorStale,
             Self::CursorExpired => ErrorCode::CursorExpired,
             Self::SnapshotTooLarge { .. } => ErrorCode::SnapshotTooLarge,
-            Self::DocumentNotFound | Self::LineNotFound { .. } | Self::CharacterNotFound { .. } => ErrorCode::NotFound,
+            Self::DocumentNotFound
+            | Self::LineNotFound { .. }
+            | Self::CharacterNotFound { .. }
+            | Self::TextNotFound => ErrorCode::NotFound,
+            Self::FileChanged => ErrorCode::FileChanged,
             Self::TooManyItems { .. }
             | Self::ResponseTooLarge { .. }
             | Self::Timeout { .. }
@@ -233,7 +255,7 @@ impl ToolError {
 
 /// The names of the taxonomy (contract section 6.3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[expect(missing_docs, reason = "the names are the contract's own")]
+#[expect(missing_docs, reason = "the names are the contract's own, and FILE_CHANGED of the tools beyond version 1")]
 pub enum ErrorCode {
     InvalidParams,
     WorkspaceDenied,
@@ -246,6 +268,7 @@ pub enum ErrorCode {
     CapExceeded,
     ProviderUnavailable,
     Internal,
+    FileChanged,
 }
 
 impl ErrorCode {
@@ -268,6 +291,7 @@ impl ErrorCode {
             Self::CapExceeded => "MCP_LSP_GATEWAY/CAP_EXCEEDED",
             Self::ProviderUnavailable => "MCP_LSP_GATEWAY/PROVIDER_UNAVAILABLE",
             Self::Internal => "MCP_LSP_GATEWAY/INTERNAL",
+            Self::FileChanged => "MCP_LSP_GATEWAY/FILE_CHANGED",
         }
     }
 }

@@ -24,6 +24,7 @@ pub mod name_path;
 pub mod omissions;
 mod order;
 pub mod page;
+pub mod piece;
 pub mod place;
 pub mod position;
 pub mod roots;

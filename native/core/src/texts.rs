@@ -68,7 +68,7 @@ pub(crate) fn shown_line(line: &str, range: Range) -> String {
 }
 
 /// What tells a text from others: the first 16 hexadecimal digits of its SHA-256.
-pub(crate) fn digest(text: &str) -> String {
+pub fn digest(text: &str) -> String {
     Sha256::digest(text.as_bytes()).iter().take(8).fold(String::new(), |mut hex, byte| {
         _ = write!(hex, "{byte:02x}");
         hex

@@ -16,6 +16,7 @@ use crate::error::ToolError;
 use crate::keys::RequestKey;
 use crate::limits::Limits;
 use crate::page::{PageSize, Payload, ResponseBudget, WantedPage, Whole};
+use crate::piece::Piece;
 use crate::roots::{AllowedRoots, RealPaths};
 use crate::schema::{Field, Schema};
 use crate::snapshots::Retained;
@@ -225,8 +226,26 @@ pub struct Arguments {
     pub page: Option<WantedPage>,
     /// Whether the document may be named by a path, and not only by a URI.
     pub by_path: bool,
-    /// The name of the symbol that is asked about, where no place says it: one in the document, or anywhere.
-    pub symbol: Option<String>,
+    /// What is asked about, where no place says it.
+    pub aim: Option<Aim>,
+    /// The digest of the text for which alone the answer is wanted.
+    pub expect: Option<String>,
+}
+
+impl Arguments {
+    /// Of a question, and nothing else.
+    pub(crate) fn of(question: Question) -> Self {
+        Self { question, page: None, by_path: false, aim: None, expect: None }
+    }
+}
+
+/// What is asked about, where no place says it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Aim {
+    /// The symbol of this name: one in the document, or anywhere.
+    Symbol(String),
+    /// Where this stands in the document.
+    Piece(Piece),
 }
 
 /// Why arguments are not read.

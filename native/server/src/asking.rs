@@ -147,11 +147,13 @@ impl<E: Editor> Gateway<E> {
 
     /// The texts that are not saved, for a tool that repeats what is written in files.
     async fn unsaved(&self, tool: Registered, question: &Question) -> Result<Option<RawTexts>, ToolError> {
-        if !tool.reads_texts(question) {
-            return Ok(None);
-        }
+        if tool.reads_texts(question) { self.unsaved_texts().await.map(Some) } else { Ok(None) }
+    }
+
+    /// The texts that are not saved.
+    pub(crate) async fn unsaved_texts(&self) -> Result<RawTexts, ToolError> {
         match self.editor().ask(UNSAVED, &Subject::Workspace { query: None }, None).await? {
-            Raw::Texts(texts) => Ok(Some(texts)),
+            Raw::Texts(texts) => Ok(texts),
             _ => Err(ToolError::Internal),
         }
     }
@@ -540,7 +542,7 @@ fn check_unmoved(document: &Document, roots: &AllowedRoots, real: &dyn RealPaths
 }
 
 /// Runs what may block on the disk off the threads that serve connections, once it is its turn.
-async fn blocking<T: Send + 'static>(
+pub(crate) async fn blocking<T: Send + 'static>(
     permit: Permit,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, ToolError> {

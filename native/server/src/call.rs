@@ -1,10 +1,9 @@
 //! The way of one tool call, from its arguments to the payload (docs/ARCHITECTURE.md).
 
 use std::future::Future;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
-use gateway_core::ask::Subject;
 use gateway_core::cursor::Cursor;
 use gateway_core::epochs::{Epoch, OF_SYMBOLS};
 use gateway_core::error::ToolError;
@@ -12,7 +11,6 @@ use gateway_core::keys::RequestKey;
 use gateway_core::limits::Limits;
 use gateway_core::page::{ResponseBudget, WantedPage};
 use gateway_core::tool::{Arguments, Canonical, Question, Registered};
-use gateway_core::tools;
 use gateway_core::wording::Wording;
 use tokio::time::timeout;
 
@@ -25,22 +23,8 @@ use crate::gateway::Gateway;
 use crate::http::Guarded;
 use crate::lifecycle::Calls;
 use crate::session::Sessions;
-use crate::single_flight::Progress;
+use crate::single_flight::{Latest, Progress};
 use crate::workspace::WorkspaceVersion;
-
-/// What the ask is doing that a call waits for.
-#[derive(Default)]
-struct Latest(Mutex<Option<Arc<Progress>>>);
-
-impl Latest {
-    fn get(&self) -> Option<Arc<Progress>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
-    fn set(&self, progress: Arc<Progress>) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(progress);
-    }
-}
 
 impl<E: Editor> Calls for Gateway<E> {
     fn version(&self) -> &str {
@@ -104,43 +88,28 @@ impl<E: Editor> Gateway<E> {
         progress: &Latest,
     ) -> Result<Answered, ToolError> {
         let budget = ResponseBudget::new(self.limits().max_response_bytes(), envelope_bytes);
-        let Arguments { mut question, page, by_path, symbol } = arguments;
+        let Arguments { mut question, page, by_path, aim, expect } = arguments;
         if by_path && let Some(file) = question.subject.uri() {
             let uri = self.uri_of(file).await?;
             question.subject = question.subject.with_uri(uri);
         }
         self.freshness().catch_up(self.workspace(), question.subject.uri()).await?;
         catching_up.store(false, Ordering::Relaxed);
-        let Some(symbol) = symbol else { return self.answer_once(tool, question, page, budget, progress).await };
+        let is_placed = aim.is_none() && expect.is_none();
         loop {
             let before = self.workspace().now().epochs;
-            let (tool, question) = self.aimed(tool, question.clone(), &symbol, progress).await?;
+            let (tool, question) = if is_placed {
+                (tool, question.clone())
+            } else {
+                // Boxed, because most calls need no room for it.
+                Box::pin(self.aimed(tool, question.clone(), aim.as_ref(), expect.as_deref(), progress)).await?
+            };
             let answered = self.answer_once(tool, question, page.clone(), budget, progress).await;
-            // What has the name may be elsewhere by now.
-            if self.workspace().now().epochs.changed_since(&before, OF_SYMBOLS).is_empty() {
+            // What is looked for may be elsewhere by now.
+            if is_placed || self.workspace().now().epochs.changed_since(&before, OF_SYMBOLS).is_empty() {
                 return answered;
             }
         }
-    }
-
-    /// The question about what has this name; if that is not one symbol, the question what has it.
-    async fn aimed(
-        self: &Arc<Self>,
-        tool: Registered,
-        mut question: Question,
-        symbol: &str,
-        progress: &Latest,
-    ) -> Result<(Registered, Question), ToolError> {
-        let find = tools::question_of_target(&question.subject, symbol)?;
-        let Answer::Set(_, found) = self.share(tools::FIND, find.clone(), progress).await? else {
-            return Err(ToolError::Internal);
-        };
-        let Some((target, path, position)) = tools::only(&found) else { return Ok((tools::FIND, find)) };
-        question.subject = Subject::Place { uri: self.uri_of(&path).await?, position };
-        if let Some(told) = question.parameters.first_mut() {
-            *told = target;
-        }
-        Ok((tool, question))
     }
 
     async fn answer_once(
@@ -182,7 +151,7 @@ impl<E: Editor> Gateway<E> {
 
     /// Asks, together with whoever asks the same at the same time (D24), unless an answer has come in the meantime to
     /// a call whose time was over (D27).
-    async fn share(
+    pub(crate) async fn share(
         self: &Arc<Self>,
         tool: Registered,
         question: Question,

@@ -254,7 +254,7 @@ mod tests {
                 mostly(&["[]", "[\"src/**\"]", "[\"[\"]"], &["null", "\"a\"", "[1]", "[null]", "{}"]),
             ),
         );
-        (select(tools::ALL), values, vec(0..20_u8, 18)).prop_map(|(tool, values, chances)| {
+        (select(tools::ALL), values, vec(0..20_u8, 21)).prop_map(|(tool, values, chances)| {
             let schema: Value = serde_json::from_str(tool.input_schema().as_str()).unwrap();
             let (uri, position, include, query, size, cursor, (at, detail, paths)) = values;
             let values = [
@@ -265,7 +265,7 @@ mod tests {
                 size.clone(),
                 cursor,
                 uri,
-                at,
+                at.clone(),
                 detail,
                 paths.clone(),
                 include.clone(),
@@ -273,9 +273,12 @@ mod tests {
                 query.clone(),
                 size,
                 query.clone(),
-                query,
+                query.clone(),
                 include,
                 paths,
+                query.clone(),
+                at,
+                query,
             ];
             let names = [
                 "uri",
@@ -296,6 +299,9 @@ mod tests {
                 "symbol",
                 "lines",
                 "kinds",
+                "text",
+                "near",
+                "expect",
             ];
             let told = names.into_iter().zip(values).zip(chances).filter(|((name, _), chance)| {
                 if schema["properties"].get(name).is_some() { *chance > 1 } else { *chance == 0 }

@@ -3,6 +3,7 @@
 
 pub mod access;
 pub mod activity;
+mod aim;
 pub mod answers;
 mod asking;
 pub mod body;

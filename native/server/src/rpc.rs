@@ -133,7 +133,8 @@ impl Fault {
                 | ErrorCode::CursorInvalid
                 | ErrorCode::CursorStale
                 | ErrorCode::CursorExpired
-                | ErrorCode::SnapshotTooLarge => INVALID_PARAMS,
+                | ErrorCode::SnapshotTooLarge
+                | ErrorCode::FileChanged => INVALID_PARAMS,
                 ErrorCode::NotFound | ErrorCode::CapExceeded | ErrorCode::ProviderUnavailable | ErrorCode::Internal => {
                     INTERNAL_ERROR
                 }

@@ -77,6 +77,22 @@ impl Progress {
     }
 }
 
+/// What the ask is doing that a call waits for at the moment: one call may wait for several, one after the other.
+#[derive(Default)]
+pub(crate) struct Latest(Mutex<Option<Arc<Progress>>>);
+
+impl Latest {
+    /// The progress of the last one.
+    pub(crate) fn get(&self) -> Option<Arc<Progress>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Another ask is waited for.
+    pub(crate) fn set(&self, progress: Arc<Progress>) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(progress);
+    }
+}
+
 /// A call that waits for an ask, or has found its answer.
 #[derive(Debug)]
 pub(crate) struct Waiter<T> {

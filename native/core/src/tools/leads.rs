@@ -3,7 +3,9 @@
 
 use serde_json::Value;
 
-use super::listed::{files_schema, of_target, page_fields, read_target, target_fields, targets};
+use super::listed::{
+    Input, PAGE, TARGET, files_schema, lines_field, of_target, page_fields, target_fields, targets, wants_lines,
+};
 use crate::ask::{Ask, Raw, Shape};
 use crate::error::ToolError;
 use crate::schema::Field;
@@ -58,6 +60,7 @@ impl Tool for Leads {
 
     fn input(&self) -> Vec<Field> {
         let mut fields = target_fields();
+        fields.push(lines_field());
         fields.extend(page_fields());
         fields
     }
@@ -71,15 +74,21 @@ impl Tool for Leads {
     }
 
     fn read(&self, arguments: &Value) -> Result<Arguments, Misfit> {
-        read_target(arguments)
+        let input = Input::read(arguments, &[&TARGET, &["lines"], &PAGE])?;
+        let lines = input.lines_parameter();
+        input.about_target(vec![lines])
     }
 
     fn asks(&self, _: &Question) -> &'static [Ask] {
         self.asks
     }
 
+    fn reads_texts(&self, question: &Question) -> bool {
+        wants_lines(question)
+    }
+
     fn canonicalize(&self, answers: &[Raw], asked: &Asked<'_>) -> Result<Canonical, ToolError> {
-        targets(answers, asked, self.nouns.0, self.nouns.1)
+        targets(answers, asked, self.nouns)
     }
 
     fn is_paged(&self) -> bool {

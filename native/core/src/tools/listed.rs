@@ -16,12 +16,13 @@ use crate::name_path::NamePath;
 use crate::omissions::Omissions;
 use crate::order::Text;
 use crate::page::WantedPage;
+use crate::piece::Piece;
 use crate::place;
 use crate::position::Range;
 use crate::schema::{Field, Schema, optional, required};
 use crate::snapshots::Retained;
 use crate::texts;
-use crate::tool::{Arguments, Asked, Canonical, Misfit, Question};
+use crate::tool::{Aim, Arguments, Asked, Canonical, Misfit, Question};
 use crate::uri::CanonicalUri;
 
 /// Most patterns of one call, and most characters of one of them.
@@ -29,7 +30,7 @@ const MAX_PATTERNS: usize = 32;
 const MAX_PATTERN_CHARACTERS: usize = 1_024;
 
 /// The arguments that say what is asked about.
-pub(super) const TARGET: [&str; 3] = ["file", "at", "symbol"];
+pub(super) const TARGET: [&str; 6] = ["file", "at", "symbol", "text", "near", "expect"];
 /// The arguments that choose a page.
 pub(super) const PAGE: [&str; 3] = ["maxTokens", "cursor", "ifState"];
 
@@ -43,9 +44,15 @@ pub(super) struct Input {
     at: Option<Result<Range, ToolError>>,
     #[serde(deserialize_with = "text")]
     pub(super) symbol: Option<String>,
+    #[serde(deserialize_with = "text")]
+    text: Option<String>,
+    #[serde(deserialize_with = "text")]
+    near: Option<String>,
+    #[serde(deserialize_with = "text")]
+    expect: Option<String>,
     pub(super) detail: Detail,
     pub(super) declarations: bool,
-    pub(super) lines: bool,
+    lines: bool,
     #[serde(deserialize_with = "page_size")]
     pub(super) depth: Option<u64>,
     #[serde(rename = "match", deserialize_with = "text")]
@@ -58,6 +65,8 @@ pub(super) struct Input {
     #[serde(deserialize_with = "text")]
     if_state: Option<String>,
 }
+
+const WITH_LINES: &str = "lines";
 
 /// How much is told of each file.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
@@ -89,29 +98,40 @@ impl Input {
         WantedPage { size: self.max_tokens, cursor: self.cursor.take(), if_state: self.if_state.take() }
     }
 
+    /// A parameter of the question to a tool that gives source lines if they are wanted.
+    pub(super) fn lines_parameter(&self) -> String {
+        if self.lines { WITH_LINES.to_owned() } else { String::new() }
+    }
+
     /// The question about the target, with parameters after what is told of the target, or why it is none.
     pub(super) fn about_target(mut self, parameters: Vec<String>) -> Result<Arguments, Misfit> {
         let page = Some(self.page());
-        let (subject, symbol) = match (self.file, self.at, self.symbol) {
-            (Some(uri), Some(at), None) => (Subject::Place { uri, position: at.map_err(Misfit::Refused)?.start }, None),
-            (file, None, Some(symbol)) => {
-                NamePath::read(&symbol).map_err(Misfit::Refused)?;
-                (file.map_or(Subject::Workspace { query: None }, |uri| Subject::Document { uri }), Some(symbol))
+        let (subject, aim) = match (self.file, self.at, self.symbol, self.text, self.near) {
+            (Some(uri), Some(at), None, None, None) => {
+                (Subject::Place { uri, position: at.map_err(Misfit::Refused)?.start }, None)
             }
-            _ => return Err(refused("Say what to ask about: pass `symbol`, or `file` and `at`.".to_owned())),
+            (file, None, Some(symbol), None, None) => {
+                NamePath::read(&symbol).map_err(Misfit::Refused)?;
+                let subject = file.map_or(Subject::Workspace { query: None }, |uri| Subject::Document { uri });
+                (subject, Some(Aim::Symbol(symbol)))
+            }
+            (Some(uri), None, None, Some(text), near) => {
+                let piece = Piece::read(&text, near.as_deref()).map_err(Misfit::Refused)?;
+                (Subject::Document { uri }, Some(Aim::Piece(piece)))
+            }
+            _ => {
+                let advice = "Say in one way what to ask about: pass `symbol`, or `file` with `at` or with `text`.";
+                return Err(refused(advice.to_owned()));
+            }
         };
         let parameters = [vec![String::new()], parameters].concat();
-        Ok(Arguments { question: Question { subject, parameters }, page, by_path: true, symbol })
+        let question = Question { subject, parameters };
+        Ok(Arguments { page, by_path: true, aim, expect: self.expect, ..Arguments::of(question) })
     }
 }
 
 fn refused(advice: String) -> Misfit {
     Misfit::Refused(ToolError::InvalidParams(advice))
-}
-
-/// Reads the arguments of a tool that takes a target and nothing else.
-pub(super) fn read_target(arguments: &Value) -> Result<Arguments, Misfit> {
-    Input::read(arguments, &[&TARGET, &PAGE])?.about_target(Vec::new())
 }
 
 /// The arguments that say what is asked about.
@@ -121,12 +141,25 @@ pub(super) fn target_fields() -> Vec<Field> {
         optional("file", file_schema()),
         optional("at", Schema::of("0-based line:character of the name", &at)),
         optional("symbol", Schema::of("Name instead of at, such as Class.method", r#""string""#)),
+        optional("text", Schema::of("Piece of a line, | before the place: a.sub|scribe(", r#""string""#)),
+        optional("near", Schema::of("Lines of text, such as 10-40", r#""string""#)),
+        optional("expect", Schema::of("Fail if file has not this digest", r#""string""#)),
     ]
 }
 
 /// What names a file.
 pub(super) fn file_schema() -> Schema {
     Schema::of("Path below the root, or file: URI", r#""string""#)
+}
+
+/// The argument that asks for source lines.
+pub(super) fn lines_field() -> Field {
+    optional("lines", Schema::of("With source lines", r#""boolean""#))
+}
+
+/// Whether source lines are wanted: [`Input::lines_parameter`].
+pub(super) fn wants_lines(question: &Question) -> bool {
+    question.parameters.iter().skip(1).any(|parameter| parameter == WITH_LINES)
 }
 
 /// What chooses files.
@@ -349,13 +382,12 @@ pub(super) fn listed(
 pub(super) fn targets(
     answers: &[Raw],
     asked: &Asked<'_>,
-    one: &'static str,
-    many: &'static str,
+    nouns: (&'static str, &'static str),
 ) -> Result<Canonical, ToolError> {
     let [raw] = answers else { return Err(ToolError::Internal) };
     let raw = raw.targets()?;
     let locations = Locations::of_targets(raw, asked.roots, asked.real)?;
-    ByFile::of(&locations, raw.without_range, &[], asked)?.grouped("", (one, many), false, asked)
+    ByFile::of(&locations, raw.without_range, &[], asked)?.grouped("", nouns, wants_lines(asked.question), asked)
 }
 
 /// The patterns of a call as one; nothing if there is none.

@@ -65,7 +65,7 @@ impl Tool for Outline {
         let subject = Subject::Document { uri };
         // A pattern stands last, so that no text in it can be taken for something else.
         let parameters = vec![depth.unwrap_or(u64::MAX).to_string(), pattern.unwrap_or_default()];
-        Ok(Arguments { question: Question { subject, parameters }, page, by_path: true, symbol: None })
+        Ok(Arguments { page, by_path: true, ..Arguments::of(Question { subject, parameters }) })
     }
 
     fn asks(&self, _: &Question) -> &'static [Ask] {

@@ -40,21 +40,16 @@ struct OfDocument {
 
 pub(super) fn read_place(arguments: &Value) -> Result<Arguments, Misfit> {
     let AtPlace { uri, position } = read(arguments)?;
-    Ok(Arguments {
-        question: Question::about(Subject::Place { uri, position }),
-        page: None,
-        by_path: false,
-        symbol: None,
-    })
+    Ok(Arguments::of(Question::about(Subject::Place { uri, position })))
 }
 
 pub(super) fn read_document(arguments: &Value) -> Result<Arguments, Misfit> {
     let OfDocument { uri } = read(arguments)?;
-    Ok(Arguments { question: Question::about(Subject::Document { uri }), page: None, by_path: false, symbol: None })
+    Ok(Arguments::of(Question::about(Subject::Document { uri })))
 }
 
 pub(super) fn paged(question: Question, size: Option<u64>, cursor: Option<String>) -> Arguments {
-    Arguments { question, page: Some(WantedPage { size, cursor, if_state: None }), by_path: false, symbol: None }
+    Arguments { page: Some(WantedPage { size, cursor, if_state: None }), ..Arguments::of(question) }
 }
 
 /// The argument that names the document. `to` tells what for.

@@ -66,7 +66,7 @@ impl Tool for Status {
     fn read(&self, arguments: &Value) -> Result<Arguments, Misfit> {
         let page = Some(Input::read(arguments, &[&PAGE])?.page());
         let question = Question::about(Subject::Workspace { query: None });
-        Ok(Arguments { question, page, by_path: true, symbol: None })
+        Ok(Arguments { page, ..Arguments::of(question) })
     }
 
     fn asks(&self, _: &Question) -> &'static [Ask] {

@@ -75,7 +75,7 @@ impl Tool for SymbolFind {
             return Err(Misfit::Refused(ToolError::InvalidParams(advice)));
         }
         let question = question(file, &symbol, &kinds, &paths).map_err(Misfit::Refused)?;
-        Ok(Arguments { question, page, by_path: true, symbol: None })
+        Ok(Arguments { page, by_path: true, ..Arguments::of(question) })
     }
 
     fn asks(&self, question: &Question) -> &'static [Ask] {

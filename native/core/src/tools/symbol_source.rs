@@ -79,12 +79,7 @@ impl Tool for SymbolSource {
             let advice = "No symbol is at this place; pass a place that `outline` gives.";
             return Err(ToolError::InvalidParams(advice.to_owned()));
         };
-        let text = asked.texts.text(document).ok_or_else(|| {
-            ToolError::InvalidParams(
-                "The text of this file cannot be given: it is larger than 16 MiB or not in UTF-8; read it in another way."
-                    .to_owned(),
-            )
-        })?;
+        let text = asked.texts.text(document).ok_or(ToolError::TextUntold)?;
         let lines = texts::lines(&text);
         let last = lines.len() - 1;
         let end = (symbol.end.line as usize).min(last);

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::listed::{
-    ByFile, Detail, Input, PAGE, TARGET, files_schema, listed, of_target, page_fields, paths_field, target_fields,
-    target_member,
+    ByFile, Detail, Input, PAGE, TARGET, files_schema, lines_field, listed, of_target, page_fields, paths_field,
+    target_fields, target_member, wants_lines,
 };
 use super::references::{self, ASK, WITHOUT_DECLARATIONS};
 use crate::ask::{Ask, Raw};
@@ -17,7 +17,6 @@ use crate::tool::{Arguments, Asked, Canonical, Misfit, Question, Tool};
 pub(super) struct Usages;
 
 const COUNTS: &str = "counts";
-const WITH_LINES: &str = "lines";
 const WITH_DECLARATIONS: &str = "declarations";
 
 impl Tool for Usages {
@@ -37,7 +36,7 @@ impl Tool for Usages {
         let mut fields = target_fields();
         fields.extend([
             optional("detail", Schema::plain(r#""string","enum":["places","counts"]"#)),
-            optional("lines", Schema::of("With source lines", r#""boolean""#)),
+            lines_field(),
             paths_field(),
             optional("declarations", Schema::of("List them too", r#""boolean""#)),
         ]);
@@ -56,10 +55,10 @@ impl Tool for Usages {
     fn read(&self, arguments: &Value) -> Result<Arguments, Misfit> {
         let input = Input::read(arguments, &[&TARGET, &["detail", "lines", "paths", "declarations"], &PAGE])?;
         let detail = if input.detail == Detail::Counts { COUNTS } else { "" };
-        let lines = if input.lines { WITH_LINES } else { "" };
+        let lines = input.lines_parameter();
         let declarations = if input.declarations { WITH_DECLARATIONS } else { "" };
         let paths = json!(input.paths).to_string();
-        input.about_target(vec![declarations.to_owned(), detail.to_owned(), lines.to_owned(), paths])
+        input.about_target(vec![declarations.to_owned(), detail.to_owned(), lines, paths])
     }
 
     fn asks(&self, question: &Question) -> &'static [Ask] {
@@ -68,11 +67,11 @@ impl Tool for Usages {
     }
 
     fn reads_texts(&self, question: &Question) -> bool {
-        question.parameters.iter().any(|parameter| parameter == WITH_LINES)
+        wants_lines(question)
     }
 
     fn canonicalize(&self, answers: &[Raw], asked: &Asked<'_>) -> Result<Canonical, ToolError> {
-        let [_, _, detail, lines, paths] = &*asked.question.parameters else { return Err(ToolError::Internal) };
+        let [_, _, detail, _, paths] = &*asked.question.parameters else { return Err(ToolError::Internal) };
         let paths: Vec<String> = serde_json::from_str(paths).map_err(|_| ToolError::Internal)?;
         let (locations, without_range) = references::found(answers, asked)?;
         let found = ByFile::of(&locations, without_range, &paths, asked)?.beginnings();
@@ -82,7 +81,7 @@ impl Tool for Usages {
         }
         let counts = format!(r#""uses":{uses},"inFiles":{in_files},"#);
         if detail != COUNTS {
-            return found.grouped(&counts, ("use", "uses"), lines == WITH_LINES, asked);
+            return found.grouped(&counts, ("use", "uses"), wants_lines(asked.question), asked);
         }
         // The members stand in the order in which places have them.
         let file = |path: &str, uses: usize| format!(r#"{{"path":{},"uses":{uses}}}"#, Value::from(path));

@@ -14,6 +14,7 @@ use gateway_core::limits::Limits;
 use gateway_core::location::{RawLocation, RawLocations, RawTargets};
 use gateway_core::position::{Position, Range};
 use gateway_core::symbol::{RawDocumentSymbols, RawWorkspaceSymbol, RawWorkspaceSymbols, SymbolKind};
+use gateway_core::texts::RawTexts;
 use gateway_core::tools;
 use gateway_server::access::Access;
 use gateway_server::catalog;
@@ -50,6 +51,7 @@ pub(crate) struct Answers {
     pub(crate) document_symbols: Option<RawDocumentSymbols>,
     pub(crate) workspace_symbols: Option<RawWorkspaceSymbols>,
     pub(crate) diagnostics: Option<RawDiagnostics>,
+    pub(crate) unsaved: RawTexts,
     /// While a question of a paged tool is on its way.
     pub(crate) meanwhile: VecDeque<Meanwhile>,
     /// While a document is opened.
@@ -166,7 +168,7 @@ impl Editor for StandIn {
                 Shape::Diagnostics => {
                     answers.diagnostics.clone().map(Raw::Diagnostics).ok_or(EditorError::Failed(None))
                 }
-                Shape::Texts => Ok(ask.shape.nothing()),
+                Shape::Texts => Ok(Raw::Texts(answers.unsaved.clone())),
                 _ => Err(unavailable),
             }
         })

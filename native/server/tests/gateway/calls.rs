@@ -425,7 +425,8 @@ async fn identical_calls_in_flight_share_one_ask_and_a_call_after_a_change_does_
         };
         tokio::join!(late, release).0
     };
-    let both = tokio::time::timeout(Duration::from_secs(30), async { tokio::join!(sharing, changed) });
+    let both = Box::pin(async { tokio::join!(sharing, changed) });
+    let both = tokio::time::timeout(Duration::from_secs(30), both);
     let ((first, second), late) = both.await.expect("the late call asks for itself");
 
     assert_eq!(first, second);

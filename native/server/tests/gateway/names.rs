@@ -1,4 +1,4 @@
-//! Targets that are named and not placed: the name is looked for first, and what has it is asked about.
+//! Targets that no place says: the name, or the piece of a line, is looked for first, and what is there is asked about.
 
 use std::fs;
 
@@ -7,6 +7,7 @@ use gateway_core::error::ToolError;
 use gateway_core::location::RawTargets;
 use gateway_core::position::{Position, Range};
 use gateway_core::symbol::{RawDocumentSymbol, RawDocumentSymbols, RawWorkspaceSymbols};
+use gateway_core::texts::{RawText, RawTexts};
 use gateway_server::editor::Readiness;
 use gateway_server::gateway::Gateway;
 use gateway_server::session::Sessions;
@@ -115,6 +116,60 @@ async fn what_has_moved_while_it_was_asked_about_is_looked_for_again() {
 }
 
 #[tokio::test]
+async fn where_a_piece_of_a_line_stands_is_asked_about_in_the_text_as_it_is() {
+    let bench = with_f_on(&[0]);
+    let uses = || bench.call(USAGES, json!({ "file": "a.ts", "text": "let |f" }));
+    fs::write(bench.root.join("a.ts"), "\nlet f = 1;\n").expect("it is written");
+    uses().await.expect("an answer");
+    assert_eq!(asked_places(&bench), [1]);
+
+    let strings = vec![bench.uri("a.ts"), "let f = 1;\n".to_owned()];
+    bench.editor.set(|answers| answers.unsaved = RawTexts { strings, items: vec![RawText { uri: 0, text: Some(1) }] });
+    uses().await.expect("an answer");
+    assert_eq!(asked_places(&bench), [1, 0]);
+
+    bench.editor.set(|answers| answers.unsaved.strings[1] = "let g = 1;\n".to_owned());
+    assert_eq!(uses().await, Err(ToolError::TextNotFound));
+}
+
+#[tokio::test]
+async fn a_piece_that_has_moved_while_it_was_asked_about_is_looked_for_again() {
+    let bench = with_f_on(&[0]);
+    fs::write(bench.root.join("a.ts"), "let f = 1;\n").expect("it is written");
+    let file = bench.root.join("a.ts");
+    bench.editor.set(|answers| {
+        answers.meanwhile.push_back(Box::new(move |gateway| {
+            fs::write(file, "\nlet f = 1;\n").expect("it is written");
+            gateway.bump(Epoch::Text);
+        }));
+    });
+
+    bench.call(USAGES, json!({ "file": "a.ts", "text": "let |f" })).await.expect("an answer");
+    assert_eq!(asked_places(&bench).last(), Some(&1));
+}
+
+#[tokio::test]
+async fn an_answer_is_given_about_the_text_that_is_expected_and_no_other() {
+    let bench = with_f_on(&[0]);
+    fs::write(bench.root.join("a.ts"), "abc").expect("it is written");
+    let targets = [
+        json!({ "file": "a.ts", "at": "0:0" }),
+        json!({ "file": "a.ts", "text": "abc" }),
+        json!({ "symbol": "f" }),
+        json!({ "symbol": "f", "file": "a.ts" }),
+    ];
+    // The first 16 digits of the SHA-256 of `abc`.
+    for (expect, is_given) in [("ba7816bf8f01cfea", true), ("ba7816bf8f01cfeb", false), ("", false)] {
+        for mut target in targets.clone() {
+            target["expect"] = json!(expect);
+            let answer = bench.call(USAGES, target.clone()).await;
+            let expected = if is_given { None } else { Some(ToolError::FileChanged) };
+            assert_eq!(answer.err(), expected, "{target}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn what_the_search_does_not_find_is_found_by_what_contains_it() {
     let bench = with_f_on(&[0]);
     bench.editor.set(|answers| {
@@ -156,7 +211,7 @@ async fn what_no_search_finds_is_found_in_the_files_that_have_the_word() {
 }
 
 #[tokio::test]
-async fn a_target_is_a_name_or_a_place_in_a_file() {
+async fn a_target_is_a_name_or_a_place_in_a_file_or_a_piece_of_its_text() {
     let bench = with_f_on(&[0]);
     for arguments in [
         json!({}),
@@ -164,6 +219,11 @@ async fn a_target_is_a_name_or_a_place_in_a_file() {
         json!({ "at": "0:0" }),
         json!({ "symbol": "f", "at": "0:0" }),
         json!({ "symbol": "f", "file": "a.ts", "at": "0:0" }),
+        json!({ "text": "f" }),
+        json!({ "file": "a.ts", "at": "0:0", "text": "f" }),
+        json!({ "file": "a.ts", "at": "0:0", "near": "0-1" }),
+        json!({ "file": "a.ts", "near": "0-1" }),
+        json!({ "symbol": "f", "near": "0-1" }),
         json!({ "symbol": "::" }),
     ] {
         let refused = bench.call(USAGES, arguments.clone()).await.expect_err("it is refused");
