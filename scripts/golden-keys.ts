@@ -155,7 +155,7 @@ function requestOf({ tool, arguments: asked, keys }: Case): string | undefined {
       const [line, character] = (asked.at ?? "").split("-")[0]?.split(":") ?? [];
       const words = [
         asked.declarations ? "declarations" : "",
-        asked.detail === "counts" ? "counts" : "",
+        asked.detail === "places" ? "" : (asked.detail ?? ""),
         asked.lines ? "lines" : "",
       ];
       return `|${keys?.uri}|${line}|${character}||${words.join("|")}|${JSON.stringify(asked.paths ?? [])}`;

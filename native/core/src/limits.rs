@@ -26,6 +26,8 @@ pub const MAX_WORKSPACE_SYMBOLS_ITEMS_TOTAL: usize = 20_000;
 pub const MAX_REFERENCES_ITEMS_TOTAL: usize = 20_000;
 /// Most symbols that the outline of one document may have before duplicates are removed (D15).
 pub const MAX_DOCUMENT_SYMBOLS_TRAVERSED: usize = 20_000;
+/// Most documents that are outlined for one question.
+pub const MAX_OUTLINED: usize = 32;
 /// Most fragments of one hover (contract section 7.3).
 pub const MAX_HOVER_FRAGMENTS: usize = 8;
 /// Most code points of one fragment of a hover (contract section 7.3).

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::limits::MAX_ITEMS_NONPAGED;
+use crate::limits::{MAX_ITEMS_NONPAGED, MAX_OUTLINED};
 
 /// How many items were left out, and why. An item counts once, by the first reason that it has.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
@@ -23,6 +23,8 @@ pub struct Omissions {
     pub without_range: usize,
     /// Diagnostics without a range or a message.
     pub incomplete: usize,
+    /// Items that are listed, and nothing tells in which symbol: their files were not outlined.
+    pub without_symbol: usize,
     /// Diagnostics beyond those that the group of one file may have (contract section 7.7).
     pub beyond_file: usize,
     /// Diagnostics of a page of one file that do not fit the response (D16).
@@ -44,6 +46,7 @@ impl fmt::Display for Omissions {
             without_name,
             without_range,
             incomplete,
+            without_symbol,
             beyond_file,
             beyond_response,
         } = *self;
@@ -75,6 +78,9 @@ impl fmt::Display for Omissions {
             ),
             (beyond_response, format!("{beyond_response} {} too many for one response", diagnostics(beyond_response))),
         ];
+        if without_symbol > 0 {
+            write!(formatter, "; {without_symbol} in files beyond the first {MAX_OUTLINED}, without their symbol")?;
+        }
         let told: Vec<_> = reasons.iter().filter(|(count, _)| *count > 0).map(|(_, text)| text.as_str()).collect();
         let Some((last, before)) = told.split_last() else {
             return Ok(());

@@ -51,7 +51,12 @@ pub trait Tool: Send + Sync {
     /// What language servers are asked for this question.
     fn asks(&self, question: &Question) -> &'static [Ask];
 
-    /// Of a question about the whole workspace: the documents whose outlines it takes as well, once this was answered.
+    /// Whether it takes outlines of documents as well, once the question was answered.
+    fn takes_outlines(&self, _question: &Question) -> bool {
+        false
+    }
+
+    /// The documents whose outlines it takes, of which it is given the first [`MAX_OUTLINED`](crate::limits::MAX_OUTLINED).
     fn documents(&self, _answers: &[Raw], _asked: &Asked<'_>) -> Result<Vec<CanonicalUri>, ToolError> {
         Ok(Vec::new())
     }

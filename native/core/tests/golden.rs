@@ -418,7 +418,7 @@ fn answer(case: &Case, arguments: &Value) -> Result<Vec<u8>, ToolError> {
         real: &disk,
         texts: &case.disk,
     };
-    let documents = if document.is_none() { tool.documents(&answers, &asked)? } else { Vec::new() };
+    let documents = if tool.takes_outlines(&question) { tool.documents(&answers, &asked)? } else { Vec::new() };
     let outlines: Vec<_> = documents
         .into_iter()
         .map(|uri| {

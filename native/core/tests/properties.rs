@@ -88,6 +88,18 @@ fn outline(found: &[(String, Range, &str)], document: &str) -> RawDocumentSymbol
     RawDocumentSymbols { strings, items }
 }
 
+/// The same call with the outlines that its tool takes.
+fn with_outlines(mut call: Call, found: &[(String, Range, &str)]) -> Call {
+    let disk = disk();
+    let documents = call.with(&roots(&disk), &disk, |asked| call.tool.documents(&call.answers, asked)).unwrap();
+    let outlined = |uri: CanonicalUri| {
+        let outline = Raw::DocumentSymbols(outline(found, uri.as_str()));
+        (uri, Some(outline))
+    };
+    call.outlines = documents.into_iter().rev().map(outlined).collect();
+    call
+}
+
 fn locations(returned: &[(String, Range)]) -> RawLocations {
     let mut uris = Vec::new();
     let items =
@@ -167,18 +179,23 @@ proptest! {
     fn shuffling_what_was_found_never_changes_where_a_name_is(
         (found, shuffled) in named_places().prop_flat_map(|found| (Just(found.clone()), Just(found).prop_shuffle())),
     ) {
-        let found_in = |places: &[(String, Range, &'static str)]| {
-            let mut call = Call::new("vscode.lsp.symbol.find", [Raw::WorkspaceSymbols(symbols(places))]);
-            let disk = disk();
-            let documents = call.with(&roots(&disk), &disk, |asked| call.tool.documents(&call.answers, asked)).unwrap();
-            let outlined = |uri: CanonicalUri| {
-                let outline = Raw::DocumentSymbols(outline(places, uri.as_str()));
-                (uri, Some(outline))
-            };
-            call.outlines = documents.into_iter().rev().map(outlined).collect();
-            call.set()
+        let found_in = |places: &[_]| {
+            with_outlines(Call::new("vscode.lsp.symbol.find", [Raw::WorkspaceSymbols(symbols(places))]), places).set()
         };
         prop_assert_eq!(found_in(&found), found_in(&shuffled));
+    }
+
+    #[test]
+    fn shuffling_an_outline_never_changes_which_symbol_is_around_a_place(
+        returned in returned(),
+        (around, shuffled) in named_places().prop_flat_map(|around| (Just(around.clone()), Just(around).prop_shuffle())),
+    ) {
+        let usages = |around: &[_]| {
+            let nothing = Raw::Targets(RawTargets::default());
+            let answers = [Raw::Locations(locations(&returned)), nothing.clone(), nothing];
+            with_outlines(Call::new("vscode.lsp.usages", answers), around).set()
+        };
+        prop_assert_eq!(usages(&around), usages(&shuffled));
     }
 
     #[test]

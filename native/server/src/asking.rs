@@ -9,11 +9,12 @@ use futures_util::future::join_all;
 use gateway_core::ask::{Ask, Raw, Shape, Subject};
 use gateway_core::completeness::Completeness;
 use gateway_core::error::ToolError;
+use gateway_core::limits::MAX_OUTLINED;
 use gateway_core::position::Position;
 use gateway_core::roots::{AllowedRoots, Document, RealPaths};
 use gateway_core::texts::RawTexts;
 use gateway_core::tool::{Asked, Canonical, Question, Registered};
-use gateway_core::tools::{self, MAX_OUTLINED};
+use gateway_core::tools;
 use gateway_core::uri::CanonicalUri;
 use tokio::time::sleep;
 
@@ -106,7 +107,7 @@ impl<E: Editor> Gateway<E> {
             unsaved: self.unsaved(tool, question).await?,
             ..RawAnswer::new(tool, question, completeness, answers)
         };
-        answered.canonical(self.workspace(), moment).await
+        self.with_outlines(answered, None, &moment).await?.canonical(self.workspace(), moment).await
     }
 
     /// Asks about the whole workspace. With a `word`, outlines are asked for of the files that have it in them.
@@ -132,9 +133,21 @@ impl<E: Editor> Gateway<E> {
         };
         let mut answered = RawAnswer::new(tool, question, completeness, answers);
         answered.unsaved = self.unsaved(tool, question).await?;
+        self.with_outlines(answered, word, &moment).await?.canonical(self.workspace(), moment).await
+    }
+
+    /// The same with the outlines that the tool takes. With a `word`, they are those of the files that have it in them.
+    async fn with_outlines(
+        &self,
+        answered: RawAnswer,
+        word: Option<String>,
+        moment: &WorkspaceVersion,
+    ) -> Result<RawAnswer, ToolError> {
+        if !answered.tool.takes_outlines(&answered.question) {
+            return Ok(answered);
+        }
         let by_word = word.is_some();
-        let mut documents;
-        (answered, documents) = answered.documents(word, self.workspace(), &moment).await?;
+        let (mut answered, mut documents) = answered.documents(word, self.workspace(), moment).await?;
         let rest = documents.split_off(documents.len().min(MAX_OUTLINED));
         let outlines = join_all(documents.iter().map(|document| self.outline(document))).await;
         let outlines = outlines.into_iter().collect::<Result<Vec<_>, _>>()?;
@@ -142,7 +155,7 @@ impl<E: Editor> Gateway<E> {
         let counts = |(_, outline): &(CanonicalUri, Option<Raw>)| !by_word || outline.is_some();
         let beyond = rest.into_iter().map(|document| (document, None));
         answered.outlines = documents.into_iter().zip(outlines).filter(counts).chain(beyond).collect();
-        answered.canonical(self.workspace(), moment).await
+        Ok(answered)
     }
 
     /// The texts that are not saved, for a tool that repeats what is written in files.

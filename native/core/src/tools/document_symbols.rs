@@ -1,5 +1,7 @@
 //! `vscode.lsp.documentSymbols` (contract section 7.4).
 
+use std::cmp::Reverse;
+
 use serde::Serialize;
 use serde_json::Value;
 
@@ -12,7 +14,7 @@ use crate::limits::{MAX_DOCUMENT_SYMBOLS_TRAVERSED, MAX_ITEMS_NONPAGED};
 use crate::omissions::Omissions;
 use crate::order::{MissingLast, Text};
 use crate::page::List;
-use crate::position::Range;
+use crate::position::{Position, Range};
 use crate::schema::{Field, Schema, required};
 use crate::symbol::{RawDocumentSymbol, RawDocumentSymbols, SymbolKind};
 use crate::tool::{Arguments, Asked, Canonical, Misfit, Question, Tool};
@@ -149,6 +151,24 @@ fn container_name<'a>(raw: &'a RawDocumentSymbols, item: &RawDocumentSymbol) -> 
         Some(parent) => name(raw, raw.items.get(parent as usize).ok_or(ToolError::ProviderFailed(None))?),
         None => text(raw, item.container_name),
     }
+}
+
+/// The smallest symbol whose name or whole holds the place; that of a name first.
+pub(super) fn innermost(raw: &RawDocumentSymbols, at: Position) -> Result<Option<&RawDocumentSymbol>, ToolError> {
+    let holds = |range: &Range| range.start <= at && at <= range.end;
+    let mut found = None;
+    for item in &raw.items {
+        let is_named = item.selection.as_ref().is_some_and(holds);
+        if is_named || holds(&item.range) {
+            // By their names as well, so that it is the same one whatever the order of those that hold the same.
+            let names: Vec<_> = containers(raw, item)?.into_iter().chain(name(raw, item)?).map(Text).collect();
+            let key = (is_named, item.range.start, Reverse(item.range.end), names);
+            if found.as_ref().is_none_or(|(best, _)| key > *best) {
+                found = Some((key, item));
+            }
+        }
+    }
+    Ok(found.map(|(_, item)| item))
 }
 
 /// The names of what contains the symbol, the innermost last.

@@ -6,6 +6,7 @@ use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
+use super::document_symbols::{containers, innermost, name};
 use super::shared::{MAX_URI_CHARACTERS, page_size};
 use crate::ask::{Raw, Subject};
 use crate::canonical::{CanonicalSet, Locations, ordered};
@@ -18,7 +19,7 @@ use crate::order::Text;
 use crate::page::WantedPage;
 use crate::piece::Piece;
 use crate::place;
-use crate::position::Range;
+use crate::position::{Position, Range};
 use crate::schema::{Field, Schema, optional, required};
 use crate::snapshots::Retained;
 use crate::texts;
@@ -75,6 +76,7 @@ pub(super) enum Detail {
     #[default]
     Places,
     Counts,
+    Symbols,
 }
 
 impl Input {
@@ -255,7 +257,10 @@ fn symbol_schema(description: &str) -> Schema {
 
 /// Places by file.
 pub(super) fn files_schema() -> Schema {
-    let place = Schema::of("A place or a range; its line after a space, if lines are asked for.", r#""string""#);
+    let place = Schema::of(
+        "A place or a range; then, if wanted, in brackets the symbol around it, and its line.",
+        r#""string""#,
+    );
     let file = Schema::object(
         "A file.",
         &[
@@ -339,14 +344,17 @@ impl ByFile {
         for OfFile { uri, path, places } in &self.files {
             let text = if with_lines { asked.texts.text(uri) } else { None };
             let lines = text.as_deref().map(texts::lines).unwrap_or_default();
-            items.extend(places.iter().map(|&range| {
-                let place = place::written(range);
-                match lines.get(range.start.line as usize) {
-                    Some(line) => format!("{place} {}", texts::shown_line(line, range)),
-                    None => place,
+            let outline = asked.outlines.iter().find_map(|(of, outline)| outline.as_ref().filter(|_| of == uri));
+            for &range in places {
+                let mut item = place::written(range);
+                if let Some(symbol) = outline.map(|raw| around(raw, range.start)).transpose()?.flatten() {
+                    item = format!("{item} [{symbol}]");
                 }
-            }));
-
+                if let Some(line) = lines.get(range.start.line as usize) {
+                    item = format!("{item} {}", texts::shown_line(line, range));
+                }
+                items.push(item);
+            }
             groups.push(Group { first, opening: format!(r#"{{"path":{},"at":["#, Value::from(&**path)) });
             first += places.len();
         }
@@ -354,6 +362,15 @@ impl ByFile {
         let opening = format!(r#"{}{counts}"files":["#, target_member(asked));
         Ok(listed(set, self.roots, opening, groups, nouns, self.omissions, asked))
     }
+}
+
+/// The innermost symbol around a place, by its name after those of what contains it.
+fn around(outline: &Raw, place: Position) -> Result<Option<String>, ToolError> {
+    let raw = outline.document_symbols()?;
+    let Some(symbol) = innermost(raw, place)? else { return Ok(None) };
+    let mut names = containers(raw, symbol)?;
+    names.extend(name(raw, symbol)?);
+    Ok(Some(names.join(".")))
 }
 
 /// The member that tells what a name was taken for, with its comma; nothing where a place was given.

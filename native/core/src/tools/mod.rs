@@ -18,7 +18,7 @@ mod usages;
 mod workspace_symbols;
 
 pub use document_symbols::ASK as OUTLINE;
-pub use symbol_find::{MAX_OUTLINED, only, question_of_target};
+pub use symbol_find::{only, question_of_target};
 
 use crate::tool::Registered;
 

@@ -12,7 +12,7 @@ use crate::ask::{Ask, Raw, Shape, Subject};
 use crate::canonical::{Allowed, CanonicalSet, Names, ordered, string_at};
 use crate::completeness::Completeness;
 use crate::error::ToolError;
-use crate::limits::MAX_DOCUMENT_SYMBOLS_TRAVERSED;
+use crate::limits::{MAX_DOCUMENT_SYMBOLS_TRAVERSED, MAX_OUTLINED};
 use crate::name_path::{Fit, NamePath};
 use crate::omissions::Omissions;
 use crate::order::Text;
@@ -24,9 +24,6 @@ use crate::symbol::{RawDocumentSymbols, RawWorkspaceSymbols, SymbolKind};
 use crate::texts;
 use crate::tool::{Arguments, Asked, Canonical, Misfit, Question, Tool};
 use crate::uri::CanonicalUri;
-
-/// How many files are outlined for one name.
-pub const MAX_OUTLINED: usize = 32;
 
 const SEARCH: Ask = Ask::new("workspace/symbol", Shape::WorkspaceSymbols);
 
@@ -96,6 +93,10 @@ impl Tool for SymbolFind {
         let path = NamePath::read(question.parameters.last()?).ok()?;
         let subject = Subject::Workspace { query: Some(path.around(query)?.to_owned()) };
         Some(Question { subject, parameters: question.parameters.clone() })
+    }
+
+    fn takes_outlines(&self, question: &Question) -> bool {
+        question.subject.uri().is_none()
     }
 
     fn documents(&self, answers: &[Raw], asked: &Asked<'_>) -> Result<Vec<CanonicalUri>, ToolError> {

@@ -1,10 +1,8 @@
 //! `vscode.lsp.symbol.source`: what is written in a symbol.
 
-use std::cmp::Reverse;
-
 use serde_json::Value;
 
-use super::document_symbols::ASK;
+use super::document_symbols::{ASK, innermost};
 use super::listed::{Input, PAGE, TARGET, listed, of_target, page_fields, target_fields, target_member};
 use crate::ask::{Ask, Raw};
 use crate::canonical::CanonicalSet;
@@ -14,7 +12,6 @@ use crate::omissions::Omissions;
 use crate::place;
 use crate::position::{Position, Range};
 use crate::schema::{Field, Schema, optional};
-use crate::symbol::{RawDocumentSymbol, RawDocumentSymbols};
 use crate::texts;
 use crate::tool::{Arguments, Asked, Canonical, Misfit, Question, Tool};
 
@@ -75,10 +72,11 @@ impl Tool for SymbolSource {
         else {
             return Err(ToolError::Internal);
         };
-        let Some(symbol) = innermost(raw.document_symbols()?, position) else {
+        let Some(symbol) = innermost(raw.document_symbols()?, position)? else {
             let advice = "No symbol is at this place; pass a place that `outline` gives.";
             return Err(ToolError::InvalidParams(advice.to_owned()));
         };
+        let symbol = symbol.range;
         let text = asked.texts.text(document).ok_or(ToolError::TextUntold)?;
         let lines = texts::lines(&text);
         let last = lines.len() - 1;
@@ -104,16 +102,6 @@ impl Tool for SymbolSource {
     fn is_paged(&self) -> bool {
         true
     }
-}
-
-/// The smallest symbol whose name or whole holds the place; that of a name first.
-fn innermost(raw: &RawDocumentSymbols, at: Position) -> Option<Range> {
-    let holds = |range: &Range| range.start <= at && at <= range.end;
-    let key = |item: &RawDocumentSymbol| {
-        let is_named = item.selection.as_ref().is_some_and(holds);
-        (is_named || holds(&item.range)).then_some((is_named, item.range.start, Reverse(item.range.end)))
-    };
-    raw.items.iter().filter_map(|item| Some((key(item)?, item.range))).max().map(|(_, range)| range)
 }
 
 /// The first line of the comment and of what else stands right above a line and belongs to it, such as attributes; the line

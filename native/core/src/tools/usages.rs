@@ -10,13 +10,15 @@ use super::references::{self, ASK, WITHOUT_DECLARATIONS};
 use crate::ask::{Ask, Raw};
 use crate::canonical::CanonicalSet;
 use crate::error::ToolError;
-use crate::limits::MAX_REFERENCES_ITEMS_TOTAL;
+use crate::limits::{MAX_OUTLINED, MAX_REFERENCES_ITEMS_TOTAL};
 use crate::schema::{Field, Schema, optional};
 use crate::tool::{Arguments, Asked, Canonical, Misfit, Question, Tool};
+use crate::uri::CanonicalUri;
 
 pub(super) struct Usages;
 
 const COUNTS: &str = "counts";
+const SYMBOLS: &str = "symbols";
 const WITH_DECLARATIONS: &str = "declarations";
 
 impl Tool for Usages {
@@ -35,7 +37,10 @@ impl Tool for Usages {
     fn input(&self) -> Vec<Field> {
         let mut fields = target_fields();
         fields.extend([
-            optional("detail", Schema::plain(r#""string","enum":["places","counts"]"#)),
+            optional(
+                "detail",
+                Schema::of("symbols: what each is in", r#""string","enum":["places","counts","symbols"]"#),
+            ),
             lines_field(),
             paths_field(),
             optional("declarations", Schema::of("List them too", r#""boolean""#)),
@@ -54,7 +59,11 @@ impl Tool for Usages {
 
     fn read(&self, arguments: &Value) -> Result<Arguments, Misfit> {
         let input = Input::read(arguments, &[&TARGET, &["detail", "lines", "paths", "declarations"], &PAGE])?;
-        let detail = if input.detail == Detail::Counts { COUNTS } else { "" };
+        let detail = match input.detail {
+            Detail::Places => "",
+            Detail::Counts => COUNTS,
+            Detail::Symbols => SYMBOLS,
+        };
         let lines = input.lines_parameter();
         let declarations = if input.declarations { WITH_DECLARATIONS } else { "" };
         let paths = json!(input.paths).to_string();
@@ -70,16 +79,25 @@ impl Tool for Usages {
         wants_lines(question)
     }
 
+    fn takes_outlines(&self, question: &Question) -> bool {
+        question.parameters.get(2).is_some_and(|detail| detail == SYMBOLS)
+    }
+
+    fn documents(&self, answers: &[Raw], asked: &Asked<'_>) -> Result<Vec<CanonicalUri>, ToolError> {
+        Ok(found(answers, asked)?.files.into_iter().map(|file| file.uri).collect())
+    }
+
     fn canonicalize(&self, answers: &[Raw], asked: &Asked<'_>) -> Result<Canonical, ToolError> {
-        let [_, _, detail, _, paths] = &*asked.question.parameters else { return Err(ToolError::Internal) };
-        let paths: Vec<String> = serde_json::from_str(paths).map_err(|_| ToolError::Internal)?;
-        let (locations, without_range) = references::found(answers, asked)?;
-        let found = ByFile::of(&locations, without_range, &paths, asked)?.beginnings();
+        let detail = asked.question.parameters.get(2).ok_or(ToolError::Internal)?;
+        let mut found = found(answers, asked)?;
         let (uses, in_files) = (found.places(), found.files.len());
         if uses > MAX_REFERENCES_ITEMS_TOTAL {
             return Err(ToolError::TooManyItems { items: uses, max_items: MAX_REFERENCES_ITEMS_TOTAL });
         }
         let counts = format!(r#""uses":{uses},"inFiles":{in_files},"#);
+        if detail == SYMBOLS {
+            found.omissions.without_symbol = found.files.iter().skip(MAX_OUTLINED).map(|file| file.places.len()).sum();
+        }
         if detail != COUNTS {
             return found.grouped(&counts, ("use", "uses"), wants_lines(asked.question), asked);
         }
@@ -100,4 +118,11 @@ impl Tool for Usages {
     fn is_paged(&self) -> bool {
         true
     }
+}
+
+fn found(answers: &[Raw], asked: &Asked<'_>) -> Result<ByFile, ToolError> {
+    let paths = asked.question.parameters.last().ok_or(ToolError::Internal)?;
+    let paths: Vec<String> = serde_json::from_str(paths).map_err(|_| ToolError::Internal)?;
+    let (locations, without_range) = references::found(answers, asked)?;
+    Ok(ByFile::of(&locations, without_range, &paths, asked)?.beginnings())
 }

@@ -4,7 +4,7 @@ use std::fs;
 
 use gateway_core::epochs::Epoch;
 use gateway_core::error::ToolError;
-use gateway_core::location::RawTargets;
+use gateway_core::location::{RawLocation, RawLocations, RawTargets};
 use gateway_core::position::{Position, Range};
 use gateway_core::symbol::{RawDocumentSymbol, RawDocumentSymbols, RawWorkspaceSymbols};
 use gateway_core::texts::{RawText, RawTexts};
@@ -44,6 +44,17 @@ fn outline(lines: &[u32]) -> RawDocumentSymbols {
 fn at(line: u32, character: u32) -> Range {
     let start = Position { line, character };
     Range { start, end: start }
+}
+
+/// Lets the editor find a reference in each of so many files, which are there.
+fn with_uses_in(bench: &Bench, files: usize) {
+    let names: Vec<_> = (0..files).map(|file| format!("f{file:02}.ts")).collect();
+    for name in &names {
+        fs::write(bench.root.join(name), "f\n").expect("it is written");
+    }
+    let items = (0..).take(files).map(|uri| RawLocation { uri, range: on_line(0) }).collect();
+    let uris = names.iter().map(|name| bench.uri(name)).collect();
+    bench.editor.set(|answers| answers.references = Some(RawLocations { uris, items, without_range: 0 }));
 }
 
 /// Where documents were opened to be asked about a place.
@@ -113,6 +124,20 @@ async fn what_has_moved_while_it_was_asked_about_is_looked_for_again() {
     let answer = bench.call(USAGES, json!({ "symbol": "f" })).await.expect("an answer");
     assert_eq!(answer["target"]["at"], "1:4");
     assert_eq!(asked_places(&bench).last(), Some(&1));
+}
+
+#[tokio::test]
+async fn uses_are_told_with_the_symbols_around_them_in_the_first_files() {
+    let bench = with_f_on(&[0]);
+    with_uses_in(&bench, 34);
+    let uses = json!({ "symbol": "f", "detail": "symbols", "maxTokens": 20_000 });
+    let answer = bench.call(USAGES, uses).await.expect("an answer");
+    let told = |at: &str| {
+        answer["files"].as_array().map(|files| files.iter().filter(|file| file["at"] == json!([at])).count())
+    };
+    assert_eq!((told("0:0 [f]"), told("0:0")), (Some(32), Some(2)), "{answer}");
+    assert_eq!(answer["files"][33]["at"], json!(["0:0"]));
+    assert_eq!(answer["summary"], "34 uses; 2 in files beyond the first 32, without their symbol.");
 }
 
 #[tokio::test]
