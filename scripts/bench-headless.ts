@@ -1,6 +1,6 @@
 // `npm run bench:headless`: what `mcp-lsp-gateway` costs beside a language server alone. Each of four servers is started
 // on a fresh copy of a real project, by itself and by the program in turn, and is asked for references until the answer is
-// whole, then for definitions. After that, all projects lie in one folder, and the program is asked about each there. `-- --rounds N` takes N turns, `-- --project TEXT` those projects only whose name has the
+// whole, then for definitions, then by each of the tools in few tokens. After that, all projects lie in one folder, and the program is asked about each there. `-- --rounds N` takes N turns, `-- --project TEXT` those projects only whose name has the
 // text, and `-- --program FILE` a program that is built already.
 
 import { mkdirSync, readFileSync } from "node:fs";
@@ -36,9 +36,11 @@ import { root } from "../harness/layout.ts";
 import { ownEnvironment } from "../harness/machine/own-environment.ts";
 import { command, Failure, step } from "../harness/machine/progress.mjs";
 import { median } from "../harness/results/table.ts";
+import { WARM_CALLS, WARM_HEAD, type WarmCall, warmRow } from "./bench/warm-calls.ts";
 
 const DEFAULT_ROUNDS = 5;
 const DEFINITIONS = 200;
+const WARM_QUESTIONS = 50;
 const MAX_PAGE = 200;
 /** What the program tells language servers of itself. */
 const CAPABILITIES = join(root, "native", "lsp", "src", "client_capabilities.json");
@@ -111,6 +113,8 @@ interface Start {
   readonly definition: number;
   /** From the start to when the server showed that it is ready, where it is asked alone. */
   readonly ready?: number;
+  /** Of each call to a server that is ready, the median; of those that it can be asked. */
+  readonly warm: ReadonlyMap<string, number>;
   /** How many answers of the program were a part and did not say so. */
   readonly parts?: number;
 }
@@ -134,6 +138,7 @@ await command(async () => {
   }
   const program = values.program ?? (await buildHeadless("release"));
   const lines = [HEAD, `|${" --- |".repeat(HEAD.split("|").length - 2)}`];
+  const warm = [WARM_HEAD];
   let parts = 0;
   for (const project of projects) {
     const alone: Start[] = [];
@@ -148,9 +153,10 @@ await command(async () => {
       }
     }
     lines.push(rowOf(project, alone, byProgram));
+    warm.push(...warmRows(project, alone, byProgram));
     parts += byProgram.reduce((sum, start) => sum + (start.parts ?? 0), 0);
   }
-  lines.push("", ...(await polyglot(projects, rounds, program)));
+  lines.push("", ...warm, "", ...(await polyglot(projects, rounds, program)));
   process.stdout.write(`${lines.join("\n")}\n\nParts that did not say so: ${parts}.\n`);
   return parts === 0 ? 0 : 1;
 });
@@ -216,7 +222,9 @@ async function startAlone(project: HeadlessProject, place: Place): Promise<Start
   const items = await untilWhole(project, references);
   const whole = performance.now() - begun;
   const definition = await timed(useIn(items, place), (use) => server.definition(place.uri, use));
-  const start = { whole, definition, ready: await ready };
+  const calls = WARM_CALLS.filter(({ question = "documentSymbol" }) => server.offers(question));
+  const warm = await inTurn(calls, (call) => call.alone(server, { ...place, word: project.word }));
+  const start = { whole, definition, warm, ready: await ready };
   await server.stop();
   return start;
 }
@@ -241,7 +249,11 @@ async function startByProgram(
   linkPrograms(programs, await Promise.all(projects.map(({ server }) => server())));
   const env = ownEnvironment(own, programs);
   const begun = performance.now();
-  const client = await StdioClient.start({ program, args: ["--root", place.folder, "--trust"], env });
+  const client = await StdioClient.start({
+    program,
+    args: ["--root", place.folder, "--trust", "--catalog", "core"],
+    env,
+  });
   const { uri, position } = place;
   let parts = 0;
   const references = async () => {
@@ -258,9 +270,32 @@ async function startByProgram(
   const definition = await timed(useIn(items, place), (use) =>
     client.callOnce<DefinitionPayload>("vscode.lsp.definition", { uri, position: use }),
   );
+  const warm = await inTurn(projects.length === 1 ? WARM_CALLS : [], ({ tool, input }) =>
+    client.callOnce(`vscode.lsp.${tool}`, input({ ...place, word: project.word })).catch(isUnavailable),
+  );
   await client.close();
   removeFolder(own);
-  return { whole, definition, parts };
+  return { whole, definition, warm, parts };
+}
+
+/** Each of the calls again and again, and the median of its times. */
+async function inTurn(
+  calls: readonly WarmCall[],
+  ask: (call: WarmCall) => Promise<unknown>,
+): Promise<ReadonlyMap<string, number>> {
+  const medians = new Map<string, number>();
+  for (const call of calls) {
+    medians.set(call.name, await timed(call, ask, WARM_QUESTIONS));
+  }
+  return medians;
+}
+
+/** What the server cannot be asked has no row. */
+function isUnavailable(error: unknown): undefined {
+  if (error instanceof ToolFailure && error.code === "PROVIDER_UNAVAILABLE") {
+    return undefined;
+  }
+  throw error;
 }
 
 function isRetryable(error: unknown): undefined {
@@ -298,12 +333,16 @@ function useIn(items: readonly Location[], { uri, position }: Place): Location["
   return use.range.start;
 }
 
-/** Asks for the definition at a place again and again, and takes the median of the times, in milliseconds. */
-async function timed<Position>(place: Position, ask: (place: Position) => Promise<unknown>): Promise<number> {
+/** Asks the same again and again, and takes the median of the times, in milliseconds. */
+async function timed<About>(
+  about: About,
+  ask: (about: About) => Promise<unknown>,
+  questions = DEFINITIONS,
+): Promise<number> {
   const times: number[] = [];
-  for (let question = 0; question < DEFINITIONS; question += 1) {
+  for (let question = 0; question < questions; question += 1) {
     const asked = performance.now();
-    await ask(place);
+    await ask(about);
     times.push(performance.now() - asked);
   }
   return median(times);
@@ -319,6 +358,13 @@ function rowOf({ name, whole }: HeadlessProject, alone: readonly Start[], byProg
     ...[wholeAlone, wholeByProgram, difference(wholeAlone, wholeByProgram)].map(seconds),
     ...[aDefinition, itsDefinition, difference(aDefinition, itsDefinition)].map(millis),
   ].join(" | ")} |`;
+}
+
+function warmRows({ name }: HeadlessProject, alone: readonly Start[], byProgram: readonly Start[]): readonly string[] {
+  const middle = (starts: readonly Start[], call: string) =>
+    median(starts.map(({ warm }) => warm.get(call) ?? Number.NaN));
+  const calls = WARM_CALLS.filter((call) => alone[0]?.warm.has(call.name));
+  return calls.map((call) => warmRow(name, call.name, middle(alone, call.name), middle(byProgram, call.name)));
 }
 
 function difference(one = Number.NaN, other = Number.NaN): number {

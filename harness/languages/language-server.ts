@@ -14,6 +14,11 @@ interface Link {
   readonly targetSelectionRange: Location["range"];
 }
 
+interface NamedSymbol {
+  readonly name: string;
+  readonly location: { readonly uri: string };
+}
+
 type Found = Location | Link | readonly (Location | Link)[] | null;
 
 /** What VS Code's own client for language servers tells them of itself, as far as it changes what they answer here. */
@@ -44,14 +49,20 @@ export class LanguageServer {
   readonly #language: string;
   readonly #folderUri: string;
   readonly #open = new Set<string>();
-  readonly #declares: boolean;
+  readonly #offered: Readonly<Record<string, unknown>>;
   readonly #signs: Signs;
 
-  private constructor(process: JsonRpcProcess, language: string, folderUri: string, declares: boolean, signs: Signs) {
+  private constructor(
+    process: JsonRpcProcess,
+    language: string,
+    folderUri: string,
+    offered: Readonly<Record<string, unknown>>,
+    signs: Signs,
+  ) {
     this.#process = process;
     this.#language = language;
     this.#folderUri = folderUri;
-    this.#declares = declares;
+    this.#offered = offered;
     this.#signs = signs;
   }
 
@@ -90,7 +101,7 @@ export class LanguageServer {
       initializationOptions,
     })) as { capabilities: Record<string, unknown> };
     server.notify("initialized", {});
-    return new LanguageServer(server, language, folderUri, Boolean(offered["declarationProvider"]), signs);
+    return new LanguageServer(server, language, folderUri, offered, signs);
   }
 
   /** Has the server read this file, and resolves when it tells that its index of the whole folder is complete. */
@@ -126,10 +137,7 @@ export class LanguageServer {
 
   /** Where the symbol is defined, as far as that lies in the folder. */
   async definition(uri: string, position: Position): Promise<Location[]> {
-    const found = await this.#ask("definition", uri, position);
-    return this.#inFolder(
-      found.map((item) => ("targetUri" in item ? { uri: item.targetUri, range: item.targetSelectionRange } : item)),
-    );
+    return this.places("definition", uri, position);
   }
 
   /** Every reference in the folder: all of them, or those that the server gives when it is told to leave declarations out. */
@@ -138,10 +146,36 @@ export class LanguageServer {
     return this.#inFolder(found as Location[]);
   }
 
+  /** Whether it says that it can be asked this about a document. */
+  offers(question: string): boolean {
+    return Boolean(this.#offered[`${question}Provider`]);
+  }
+
+  /** The outline of a file, as the server gives it. */
+  async outline(uri: string): Promise<unknown> {
+    this.#opened(uri);
+    return this.#process.request("textDocument/documentSymbol", { textDocument: { uri } });
+  }
+
+  /** The files in which it finds something of just this name. */
+  async filesWith(name: string): Promise<readonly string[]> {
+    const found = (await this.#process.request("workspace/symbol", { query: name })) as readonly NamedSymbol[] | null;
+    const named = (found ?? []).filter((symbol) => symbol.name === name);
+    return [...new Set(named.map(({ location: { uri } }) => uri))];
+  }
+
+  /** What it answers to another question about a place: a location, or several. */
+  async places(question: string, uri: string, position: Position): Promise<Location[]> {
+    const found = await this.#ask(question, uri, position);
+    return this.#inFolder(
+      found.map((item) => ("targetUri" in item ? { uri: item.targetUri, range: item.targetSelectionRange } : item)),
+    );
+  }
+
   /** Every place that the server gives as a definition or a declaration of what is here, with all the ranges it gives. */
   async declared(uri: string, position: Position): Promise<Location[]> {
     const found = await this.#ask("definition", uri, position);
-    if (this.#declares) {
+    if (this.offers("declaration")) {
       found.push(...(await this.#ask("declaration", uri, position)));
     }
     return this.#inFolder(
