@@ -26,6 +26,8 @@ use gateway_server::editor::Editor as _;
 
 /// A word that every path outside the roots has in it.
 const REFERENCES: &str = "vscode.lsp.references";
+const SOURCE: &str = "vscode.lsp.symbol.source";
+const USAGES: &str = "vscode.lsp.usages";
 const WORKSPACE_DIAGNOSTICS: &str = "vscode.lsp.diagnostics.workspace";
 
 const CANARY: &str = "canary";
@@ -55,7 +57,8 @@ static DISK: LazyLock<Disk> = LazyLock::new(|| {
     let files =
         ["project/a.ts", "project/src/b c.ts", "second/c.ts", "really/d.ts", "canary/canary.ts", "project-canary.ts"];
     for file in files {
-        fs::write(base.join(file), "0123456789\n01234567890123456789").expect("a file");
+        let text = if file.contains(CANARY) { "canary" } else { "0123456789\n01234567890123456789" };
+        fs::write(base.join(file), text).expect("a file");
     }
     for (link, target) in
         [("linked", "really"), ("project/out", "../canary"), ("project/ring", "ring"), ("project/e.ts", "a.ts")]
@@ -264,6 +267,9 @@ impl Conversation {
             };
             arguments.insert("cursor".to_owned(), cursor);
         }
+        if arguments.contains_key("at") {
+            self.terse(&mut arguments, tool, input)?;
+        }
         if input.ratio(1, 16)? {
             let odd = input.choose(&["canary", "uri", "position", "cursor", "pageSize"])?.to_string();
             let value =
@@ -304,6 +310,35 @@ impl Conversation {
         let message = json!({"jsonrpc": "2.0", "id": self.id, "method": "tools/call", "params": {"name": tool.name(), "arguments": arguments}});
         let answered = self.client.post(&message).await;
         Some((answered.status, answered.body))
+    }
+
+    /// Says otherwise what is asked about, or how much of it is wanted.
+    fn terse(
+        &self,
+        arguments: &mut Map<String, Value>,
+        tool: Registered,
+        input: &mut Unstructured<'_>,
+    ) -> arbitrary::Result<()> {
+        if input.ratio(1, 3)? {
+            let targets =
+                [("symbol", "a"), ("symbol", "a.b"), ("text", "9|0"), ("text", "9"), ("text", "a"), ("text", "\n")];
+            let (name, target) = *input.choose(&targets)?;
+            arguments.remove("at");
+            arguments.insert(name.to_owned(), target.into());
+            if name == "text" && input.ratio(1, 4)? {
+                arguments.insert("near".to_owned(), "0".into());
+            }
+        }
+        if input.ratio(1, 8)? {
+            arguments.insert("expect".to_owned(), input.choose(&["", "8afec5ef5af2144a"])?.to_string().into());
+        }
+        if tool.name() != SOURCE && input.ratio(1, 4)? {
+            arguments.insert("lines".to_owned(), true.into());
+        }
+        if tool.name() == USAGES && input.ratio(1, 3)? {
+            arguments.insert("detail".to_owned(), input.choose(&["counts", "symbols"])?.to_string().into());
+        }
+        Ok(())
     }
 
     /// Checks what was answered, and gives the payload of a success.

@@ -10,8 +10,8 @@ use gateway_core::tool::{Arguments, Registered};
 use gateway_core::tools;
 use serde_json::{Value, json};
 
-/// The taxonomy (contract section 6.3), each with its JSON-RPC number (D3).
-const TAXONOMY: [(&str, i64); 11] = [
+/// The taxonomy (contract section 6.3) and what the tools beyond version 1 add, each with its JSON-RPC number (D3).
+const TAXONOMY: [(&str, i64); 12] = [
     ("MCP_LSP_GATEWAY/INVALID_PARAMS", -32602),
     ("MCP_LSP_GATEWAY/WORKSPACE_DENIED", -32602),
     ("MCP_LSP_GATEWAY/URI_INVALID", -32602),
@@ -23,6 +23,7 @@ const TAXONOMY: [(&str, i64); 11] = [
     ("MCP_LSP_GATEWAY/CAP_EXCEEDED", -32603),
     ("MCP_LSP_GATEWAY/PROVIDER_UNAVAILABLE", -32603),
     ("MCP_LSP_GATEWAY/INTERNAL", -32603),
+    ("MCP_LSP_GATEWAY/FILE_CHANGED", -32602),
 ];
 
 /// Most items of any list (contract section 5.1).
@@ -73,7 +74,13 @@ pub(crate) fn compact(payload: &Value) -> Vec<(String, Value)> {
         assert!(paths.windows(2).all(|pair| pair[0] != pair[1]), "{payload}");
         for (path, file) in paths.iter().zip(files) {
             match file["at"].as_array() {
-                Some(places) => items.extend(places.iter().map(|place| (path.clone(), place.clone()))),
+                // After a place there may be more, such as its line.
+                Some(places) => items.extend(
+                    places
+                        .iter()
+                        .filter_map(Value::as_str)
+                        .map(|place| (path.clone(), place.split(' ').next().unwrap_or_default().into())),
+                ),
                 None => items.push((path.clone(), file.clone())),
             }
         }
