@@ -19,6 +19,15 @@ interface NamedSymbol {
   readonly location: { readonly uri: string };
 }
 
+/** A symbol of a file, as LSP has it. */
+export interface DocumentSymbol {
+  readonly name: string;
+  readonly kind: number;
+  readonly range: Location["range"];
+  readonly selectionRange: Location["range"];
+  readonly children?: readonly DocumentSymbol[];
+}
+
 type Found = Location | Link | readonly (Location | Link)[] | null;
 
 /** What VS Code's own client for language servers tells them of itself, as far as it changes what they answer here. */
@@ -152,9 +161,10 @@ export class LanguageServer {
   }
 
   /** The outline of a file, as the server gives it. */
-  async outline(uri: string): Promise<unknown> {
+  async outline(uri: string): Promise<readonly DocumentSymbol[]> {
     this.#opened(uri);
-    return this.#process.request("textDocument/documentSymbol", { textDocument: { uri } });
+    const found = await this.#process.request("textDocument/documentSymbol", { textDocument: { uri } });
+    return (found ?? []) as readonly DocumentSymbol[];
   }
 
   /** The files in which it finds something of just this name. */
