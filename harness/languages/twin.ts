@@ -35,7 +35,7 @@ export interface Compared {
 /** A difference that is known. */
 interface Rule {
   readonly name: string;
-  readonly tool: string;
+  readonly tools: readonly string[];
   /** What the program says of that, where it is always the same. */
   readonly program?: Answer;
   readonly isIt: (window: Answer, place: Place) => boolean;
@@ -45,13 +45,13 @@ interface Rule {
 const RULES: readonly Rule[] = [
   {
     name: "nobody to ask",
-    tool: "implementation",
+    tools: ["implementation", "declaration"],
     program: "PROVIDER_UNAVAILABLE",
     isIt: (window) => window.includes('"files":[],"nextCursor":null,'),
   },
   {
     name: "the same word",
-    tool: "documentHighlights",
+    tools: ["documentHighlights"],
     program: '{"highlights":[],"summary":"Returned no highlights."}',
     isIt: (window, place) => window === JSON.stringify(sameWord(place)),
   },
@@ -94,7 +94,7 @@ export class Twin {
         await this.#ask(tool, { uri, position }, place, compared);
       }
       const at = `${position.line}:${position.character}`;
-      for (const tool of ["usages", "implementation", "typeDefinition"]) {
+      for (const tool of ["usages", "implementation", "typeDefinition", "declaration", "symbol.source"]) {
         await this.#ask(tool, { file: uri, at }, place, compared);
       }
       for (const includeDeclaration of [true, false]) {
@@ -104,10 +104,14 @@ export class Twin {
     for (const [uri, place] of new Map(places.map((place) => [place.uri, place]))) {
       await this.#ask("documentSymbols", { uri }, place, compared);
       await this.#ask("outline", { file: uri }, place, compared);
+      const { line, character } = place.position;
+      await this.#ask("usages", { file: uri, at: `${line}:${character}`, lines: true }, place, compared);
       await this.#ask("diagnostics.document", { uri }, place, compared);
     }
     for (const [query, place] of new Map(places.map((place) => [place.word, place]))) {
       await this.#ask("workspaceSymbols", { query, pageSize: PAGE_SIZE }, place, compared);
+      await this.#ask("symbol.find", { symbol: query, file: place.uri }, place, compared);
+      await this.#ask("symbol.find", { symbol: query }, place, compared);
     }
     return compared;
   }
@@ -125,7 +129,7 @@ export class Twin {
         continue;
       }
       const isIt = (rule: Rule) =>
-        rule.tool === tool && (rule.program === undefined || rule.program === other) && rule.isIt(one, place);
+        rule.tools.includes(tool) && (rule.program === undefined || rule.program === other) && rule.isIt(one, place);
       const rule = RULES.find(isIt);
       if (rule !== undefined) {
         compared.known.set(rule.name, (compared.known.get(rule.name) ?? 0) + 1);

@@ -92,6 +92,8 @@ for (const project of PROJECTS.slice(0, unlessLonger(1, PROJECTS.length))) {
           "mcpLspGateway.diagnostics.openTab": true,
           // So that VS Code's own extension leaves TypeScript to the other.
           "js/ts.experimental.useTsgo": extension === "typescript7",
+          // So that VS Code does not answer with headings as well once `symbol.find` has looked into such a file.
+          "files.associations": { "*.md": "plaintext" },
         },
       );
       gateway = await openGateway(editor, folder);
