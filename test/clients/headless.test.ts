@@ -8,6 +8,7 @@ import { test } from "node:test";
 import { ToolFailure } from "../../harness/clients/gateway-client.ts";
 import { removeFolder, temporaryFolder } from "../../harness/editor/gateway-window.ts";
 import { ON_FLASK, ON_FLEET, ON_RXJS, ON_SEMVER } from "../../harness/languages/asked-projects.ts";
+import { UNCONFIRMED } from "../../harness/languages/language-project.ts";
 import { clangd, pyright, rustAnalyzer, typescript7 } from "../../harness/languages/language-servers.ts";
 import { CPP, PYTHON, RUST, TYPESCRIPT } from "../../harness/languages/own-writes.ts";
 import { placeIn } from "../../harness/languages/sample.ts";
@@ -57,6 +58,65 @@ function run(args: readonly string[], env: NodeJS.ProcessEnv): Promise<{ code: n
 for (const project of PROJECTS) {
   describeProject(project);
 }
+
+/** A folder with these files. */
+function folderWith(files: Readonly<Record<string, string>>): string {
+  const folder = temporaryFolder("files");
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, name)), { recursive: true });
+    writeFileSync(join(folder, name), text);
+  }
+  return folder;
+}
+
+interface Usages {
+  readonly files: readonly { readonly path: string; readonly at: readonly string[] }[];
+  readonly summary: string;
+}
+
+const WHOLE = ({ summary }: Usages): boolean => !summary.includes(UNCONFIRMED);
+
+test("uses are found in all projects of a solution, loaded or not", async () => {
+  const references = (...paths: string[]) => JSON.stringify({ files: [], references: paths.map((path) => ({ path })) });
+  const composite = '"compilerOptions": { "composite": true }';
+  const folder = folderWith({
+    "tsconfig.json": references("p", "q"),
+    "p/tsconfig.json": references("a"),
+    "p/a/tsconfig.json": `{ ${composite} }`,
+    "p/a/boat.ts": "export class Boat {}\n",
+    "q/tsconfig.json": references("b"),
+    "q/b/tsconfig.json": `{ ${composite}, "references": [{ "path": "../../p/a" }] }`,
+    "q/b/harbour.ts": 'import { Boat } from "../../p/a/boat";\nnew Boat();\n',
+  });
+  const client = await start(folder, ["--trust", "--catalog", "core"]);
+  const input = { file: "p/a/boat.ts", at: "0:13" };
+  const { files } = await eventually(() => client.callOnce<Usages>("vscode.lsp.usages", input), WHOLE);
+  assert.deepEqual(files, [{ path: "q/b/harbour.ts", at: ["0:9", "1:4"] }]);
+  await client.close();
+  removeFolder(folder);
+});
+
+test("a header that clangd cannot read by itself hides its uses, and that is told", async () => {
+  const folder = folderWith({
+    "boat.h": "#pragma once\nstruct Boat {};\n",
+    "part.h": "inline Boat *first;\n",
+    "a.cpp": '#include "boat.h"\n#include "part.h"\nBoat second;\n',
+  });
+  const command = { directory: folder, file: "a.cpp", arguments: ["c++", "-std=c++17", "-c", "a.cpp"] };
+  writeFileSync(join(folder, "compile_commands.json"), JSON.stringify([command]));
+  const client = await start(folder, ["--trust", "--catalog", "core"]);
+  const usages = () => client.callOnce<Usages>("vscode.lsp.usages", { file: "boat.h", at: "1:7" });
+  const { files } = await eventually(usages, WHOLE);
+  assert.deepEqual(
+    files.map(({ path }) => path),
+    ["a.cpp", "part.h"],
+  );
+  await client.callOnce("vscode.lsp.outline", { file: "part.h" });
+  const after = await usages();
+  assert.ok(!WHOLE(after), JSON.stringify(after));
+  await client.close();
+  removeFolder(folder);
+});
 
 test("a project that nobody trusts runs nothing of its own, and says what helps", async () => {
   const folder = temporaryFolder("hostile");

@@ -70,6 +70,10 @@ pub(crate) fn diagnostics<'a>(reports: impl Iterator<Item = (&'a str, &'a [Repor
 pub(crate) struct Report(Option<Diagnostic>);
 
 impl Report {
+    pub(crate) fn is_error(&self) -> bool {
+        self.0.as_ref().is_some_and(|diagnostic| diagnostic.severity.unwrap_or(ERROR) == ERROR)
+    }
+
     /// Reads the diagnostics of one document.
     pub(crate) fn read_all(items: &RawValue) -> Result<Vec<Self>, Malformed> {
         Ok(list(items)?.into_iter().map(|item| Self(lenient(item))).collect())

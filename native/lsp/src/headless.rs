@@ -22,7 +22,7 @@ use tokio::time::Instant;
 
 use crate::answers;
 use crate::known::{Home, Known};
-use crate::server::{Document, NoAnswer, PROVIDERS, Server, read_text, uri_of};
+use crate::server::{Document, NoAnswer, PROVIDERS, SEARCH, Server, read_text, uri_of};
 use crate::setup::Surroundings;
 use crate::slot::{NoServer, Slot};
 use crate::table::{Choice, Row};
@@ -35,8 +35,6 @@ const MAX_SERVERS: usize = 16;
 const IN_USE: Duration = Duration::from_secs(60);
 /// What is asked of the servers of all parts of a checkout, such as packages with environments of Python of their own.
 const USES: [&str; 2] = ["textDocument/references", "textDocument/implementation"];
-
-const WORKSPACE_SYMBOL: &str = "workspace/symbol";
 
 /// What clients are told where there is no editor.
 const WORDING: Wording = Wording {
@@ -195,7 +193,7 @@ impl Headless {
             _ => "it ended before it was ready".to_owned(),
         })?;
         let methods = PROVIDERS.iter().map(|(method, _)| *method).filter(|method| server.offers(method)).collect();
-        Ok(Able { info: server.info.clone(), ready_after: begun.elapsed(), methods, has_index: server.has_index })
+        Ok(Able { info: server.info.clone(), ready_after: begun.elapsed(), methods, has_index: server.knows_all() })
     }
 
     fn row(&self, home: &Home) -> &Arc<Row> {
@@ -439,7 +437,7 @@ fn main(known: &Known, home: Home, path: &Path) -> Main {
     let language = Language {
         id: row.language_of(path).unwrap_or(PLAIN).to_owned(),
         // Nothing shows that what it finds is all where it does not look.
-        has_readiness_probe: can_start && !row.lacks(WORKSPACE_SYMBOL),
+        has_readiness_probe: can_start && !row.lacks(SEARCH),
     };
     let is_of_workspace = known.is_of_workspace(home.row);
     Main { document: MainDocument { uri: uri_of(path), language }, home, can_start, is_of_workspace }
@@ -489,7 +487,7 @@ impl Editor for Headless {
                 continue;
             };
             server.open(&self.document(&opened, home)).map_err(NoAnswer::from)?;
-            ready = ready && server.is_ready() && server.has_index;
+            ready = ready && server.is_ready() && server.knows_all();
         }
         let Opened { text, homes, can_start, .. } = &opened;
         let (line_count, line_length) = measure(text, position.map(|position| position.line));
@@ -505,8 +503,8 @@ impl Editor for Headless {
             found => found?,
         };
         try_join_all(asked.iter().map(|asked| asked.server.ready())).await?;
-        let has_index = asked.iter().all(|asked| asked.server.has_index);
-        Ok(if has_index { Readiness::Shown } else { Readiness::Assumed })
+        let know_all = asked.iter().all(|asked| asked.server.knows_all());
+        Ok(if know_all { Readiness::Shown } else { Readiness::Assumed })
     }
 
     async fn main_documents(&self) -> Result<Vec<MainDocument>, EditorError> {

@@ -1,6 +1,6 @@
 //! One running language server: its documents, what it has shown and offered, and how it is asked.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::fs;
 use std::io;
@@ -55,6 +55,15 @@ const MAX_OPEN: usize = 64;
 /// How many files that were written, and are not open, a server is given that does not need them all.
 const MAX_WRITTEN: usize = 32;
 
+/// The methods whose answers have places in projects that refer to that of the document.
+const FINDS_USES: [&str; 2] = ["textDocument/references", "textDocument/implementation"];
+pub(crate) const SEARCH: &str = "workspace/symbol";
+/// What no symbol is called.
+const NOBODYS_NAME: &str = "\u{1}";
+
+/// The endings of what others include.
+const HEADERS: [&str; 6] = ["h", "hh", "hpp", "hxx", "ipp", "inl"];
+
 /// LSP's kinds of changes of files.
 const CREATED: u32 = 1;
 const CHANGED: u32 = 2;
@@ -66,7 +75,7 @@ pub(crate) const PROVIDERS: [(&str, &str); 9] = [
     ("textDocument/references", "referencesProvider"),
     ("textDocument/hover", "hoverProvider"),
     ("textDocument/documentSymbol", "documentSymbolProvider"),
-    ("workspace/symbol", "workspaceSymbolProvider"),
+    (SEARCH, "workspaceSymbolProvider"),
     ("textDocument/declaration", "declarationProvider"),
     ("textDocument/implementation", "implementationProvider"),
     ("textDocument/typeDefinition", "typeDefinitionProvider"),
@@ -136,7 +145,7 @@ pub(crate) struct Server {
     /// What it calls itself, if it says that.
     pub(crate) info: Option<String>,
     /// Whether it knows all files of the folder once it is ready, and not only those that it was given.
-    pub(crate) has_index: bool,
+    has_index: bool,
 }
 
 /// Our side of it: what it starts itself comes here.
@@ -158,6 +167,9 @@ struct State {
     uses: u64,
     /// By URI.
     published: BTreeMap<String, Published>,
+    /// The headers that clangd was given and cannot read by themselves, by URI. It knows of no uses in them any more, not even
+    /// once they are closed.
+    misread: BTreeSet<String>,
     /// How many looks for source files its answers are known to be after.
     confirmed: u64,
     /// How often it was told of what was written.
@@ -266,6 +278,7 @@ impl Server {
             open: BTreeMap::new(),
             uses: 0,
             published: BTreeMap::new(),
+            misread: BTreeSet::new(),
             confirmed: 0,
             told: 0,
         };
@@ -343,6 +356,11 @@ impl Server {
         self.process.end(END_PATIENCE).await;
     }
 
+    /// Whether it knows all files of the folder once it is ready.
+    pub(crate) fn knows_all(&self) -> bool {
+        self.has_index && self.client.state().misread.is_empty()
+    }
+
     /// Whether the server is ready now, for an answer about a document that it has.
     pub(crate) fn is_ready(&self) -> bool {
         let state = self.client.state();
@@ -372,7 +390,7 @@ impl Server {
             let Some(searches) = unconfirmed else { return Ok(endings) };
             // It has begun to read them when it says how many there are.
             let nothing = json!({ "query": "" });
-            drop(self.connection.request("workspace/symbol", Some(nothing), DEADLINE).await?);
+            drop(self.connection.request(SEARCH, Some(nothing), DEADLINE).await?);
             self.client.state().confirmed = searches;
         }
     }
@@ -455,6 +473,10 @@ impl Server {
             && !self.has_read(uri, version).await?
         {
             return Err(NoAnswer::Failed);
+        }
+        if self.row.search_loads && FINDS_USES.contains(&ask.method) {
+            // Whatever it finds: what it has loaded may be let go at any time.
+            self.request(SEARCH, json!({ "query": NOBODYS_NAME })).await?;
         }
         loop {
             let endings = self.ready().await?;
@@ -798,6 +820,13 @@ impl Peer for Client {
                 let is_sure = version.is_some() && state.signs.rule != Rule::Unknown;
                 let known_for = version.or(state.open.get(&uri).map(|open| open.version)).unwrap_or_default();
                 let settles = (!is_sure).then(|| Instant::now() + SETTLE);
+                let is_misread =
+                    state.signs.rule == Rule::Clangd && is_header(&uri) && reports.iter().any(Report::is_error);
+                if is_misread {
+                    state.misread.insert(uri.clone());
+                } else {
+                    state.misread.remove(&uri);
+                }
                 state.published.insert(uri, Published { known_for, settles, reports: reports.into() });
             }
         }
@@ -853,6 +882,11 @@ fn params(method: &str, subject: &Subject) -> Value {
         params["context"] = json!({ "includeDeclaration": true });
     }
     params
+}
+
+/// Whether other files of C or C++ include this one.
+fn is_header(uri: &str) -> bool {
+    uri.rsplit_once('.').is_some_and(|(_, ending)| HEADERS.contains(&ending))
 }
 
 /// The text of a file, if it is one and not too large. Blocks on the disk.
