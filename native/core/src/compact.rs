@@ -11,9 +11,8 @@ use crate::error::ToolError;
 use crate::keys::state_of;
 use crate::limits::{DEFAULT_PAGE_TOKENS, MAX_PAGE_TOKENS};
 use crate::page::{Payload, ResponseBudget, WantedPage};
+use crate::tokens::estimate;
 
-/// How many bytes are taken for two tokens. It is an estimate: models differ in it.
-const BYTES_OF_TWO_TOKENS: u64 = 7;
 /// What closes a group.
 const AFTER_GROUP: &str = "]}";
 
@@ -85,8 +84,8 @@ impl Frame {
             return Ok(Payload::whole(json.into_bytes(), 0));
         }
         let tokens = wanted.size.unwrap_or(DEFAULT_PAGE_TOKENS).clamp(1, MAX_PAGE_TOKENS);
-        let allowed = usize::try_from(tokens * BYTES_OF_TWO_TOKENS / 2).unwrap_or(usize::MAX);
-        let fits = |bytes: usize| bytes <= allowed && budget.fits(bytes);
+        let allowed = usize::try_from(tokens).unwrap_or(usize::MAX);
+        let fits = |bytes: usize, tokens: usize| tokens <= allowed && budget.fits(bytes);
         let before = format!("{{{}{}", self.roots, self.opening);
         let after = |end: usize| {
             let next = if end < set.len() { Value::from(cursor.mint_at(end)) } else { Value::Null };
@@ -94,10 +93,20 @@ impl Frame {
             format!(r#"],"nextCursor":{next},"state":{state},"summary":{summary}}}"#)
         };
         let mut end = begin;
-        let mut bytes = before.len() + after((begin + 1).min(set.len())).len();
+        let around = [before.as_bytes(), after((begin + 1).min(set.len())).as_bytes()].concat();
+        let (mut bytes, mut tokens) = (around.len(), estimate(&around));
+        let mut item = Vec::new();
         while end < set.len() {
-            bytes += self.bytes_of(set, end, begin);
-            if end > begin && !fits(bytes) {
+            item.clear();
+            if end == begin || self.groups.get(self.group_of(end)).is_some_and(|group| group.first == end) {
+                self.write(set, end..end + 1, &mut item);
+            } else {
+                item.extend_from_slice(set.slice(end, 1));
+            }
+            item.push(b',');
+            bytes += item.len();
+            tokens += estimate(&item);
+            if end > begin && !fits(bytes, tokens) {
                 break;
             }
             end += 1;
@@ -107,7 +116,7 @@ impl Frame {
             let mut json = before.clone().into_bytes();
             self.write(set, begin..end, &mut json);
             json.extend_from_slice(after(end).as_bytes());
-            if fits(json.len()) || end <= begin + 1 {
+            if fits(json.len(), estimate(&json)) || end <= begin + 1 {
                 budget.check(json.len(), || None)?;
                 return Ok(Payload::whole(json, end - begin));
             }
@@ -131,18 +140,6 @@ impl Frame {
     /// The index of the group of an item.
     fn group_of(&self, item: usize) -> usize {
         self.groups.partition_point(|group| group.first <= item).saturating_sub(1)
-    }
-
-    /// How many bytes an item takes on a page that begins at `begin`, with its comma and, if it is the first of a group there,
-    /// with what surrounds the group.
-    fn bytes_of(&self, set: &CanonicalSet, item: usize, begin: usize) -> usize {
-        let own = set.run(item, 1).len() + ",".len();
-        match self.groups.get(self.group_of(item)) {
-            Some(group) if item == begin || item == group.first => {
-                own + group.opening.len() + AFTER_GROUP.len() + ",".len()
-            }
-            _ => own,
-        }
     }
 
     /// Writes some items, each group with what surrounds it.

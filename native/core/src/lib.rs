@@ -33,6 +33,7 @@ pub mod snapshots;
 pub mod status;
 pub mod symbol;
 pub mod texts;
+mod tokens;
 pub mod tool;
 pub mod tools;
 pub mod uri;

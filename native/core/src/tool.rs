@@ -17,6 +17,7 @@ use crate::keys::RequestKey;
 use crate::limits::Limits;
 use crate::page::{PageSize, Payload, ResponseBudget, WantedPage, Whole};
 use crate::piece::Piece;
+use crate::position::Range;
 use crate::roots::{AllowedRoots, RealPaths};
 use crate::schema::{Field, Schema};
 use crate::snapshots::Retained;
@@ -251,6 +252,8 @@ pub enum Aim {
     Symbol(String),
     /// Where this stands in the document.
     Piece(Piece),
+    /// The symbol that takes this range, if there is one, by its name; else what begins there.
+    Range(Range),
 }
 
 /// Why arguments are not read.

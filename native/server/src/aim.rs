@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use gateway_core::ask::Subject;
 use gateway_core::error::ToolError;
+use gateway_core::snapshots::Retained;
 use gateway_core::texts::{Texts as _, digest};
 use gateway_core::tool::{Aim, Question, Registered};
 use gateway_core::tools;
@@ -29,11 +30,14 @@ impl<E: Editor> Gateway<E> {
     ) -> Result<(Registered, Question), ToolError> {
         match (aim, question.subject.uri()) {
             (None, _) => {}
-            (Some(Aim::Symbol(symbol)), _) => {
-                let find = tools::question_of_target(&question.subject, symbol)?;
-                let Answer::Set(_, found) = self.share(tools::FIND, find.clone(), progress).await? else {
-                    return Err(ToolError::Internal);
-                };
+            (Some(Aim::Symbol(symbol)), file) => {
+                let mut find = tools::question_of_target(&question.subject, symbol)?;
+                let mut found = self.found(&find, progress).await?;
+                if file.is_some() && found.set.is_empty() {
+                    // The file uses it, and another has it.
+                    find = tools::question_of_target(&Subject::Workspace { query: None }, symbol)?;
+                    found = self.found(&find, progress).await?;
+                }
                 if let Some((target, path, position)) = tools::only(&found) {
                     question.subject = Subject::Place { uri: self.uri_of(&path).await?, position };
                     if let Some(told) = question.parameters.first_mut() {
@@ -47,11 +51,27 @@ impl<E: Editor> Gateway<E> {
                 let position = piece.position_in(&self.text_of(uri).await?)?;
                 question.subject = Subject::Place { uri: uri.to_owned(), position };
             }
-            (Some(Aim::Piece(_)), None) => return Err(ToolError::Internal),
+            (Some(Aim::Range(range)), Some(uri)) => {
+                let (_, document) = self.admit(uri).await?;
+                let name =
+                    self.outline(&document.uri).await?.map(|outline| tools::name_in(&outline, *range)).transpose()?;
+                if let Some(position) = name.flatten() {
+                    question.subject = Subject::Place { uri: uri.to_owned(), position };
+                }
+            }
+            (Some(Aim::Piece(_) | Aim::Range(_)), None) => return Err(ToolError::Internal),
         }
         match (expect, question.subject.uri()) {
             (Some(expected), Some(uri)) if digest(&self.text_of(uri).await?) != expected => Err(ToolError::FileChanged),
             _ => Ok((tool, question)),
+        }
+    }
+
+    /// What the search for a name has found.
+    async fn found(self: &Arc<Self>, find: &Question, progress: &Latest) -> Result<Arc<Retained>, ToolError> {
+        match self.share(tools::FIND, find.clone(), progress).await? {
+            Answer::Set(_, found) => Ok(found),
+            Answer::Whole(_) => Err(ToolError::Internal),
         }
     }
 

@@ -172,7 +172,7 @@ impl<E: Editor> Gateway<E> {
     }
 
     /// The outline of a document; nothing where nobody gives one.
-    async fn outline(&self, document: &CanonicalUri) -> Result<Option<Raw>, ToolError> {
+    pub(crate) async fn outline(&self, document: &CanonicalUri) -> Result<Option<Raw>, ToolError> {
         let opened = match self.open(document.as_str(), None).await {
             Ok(opened) => opened,
             Err(ToolError::DocumentNotFound) => return Ok(None),

@@ -153,6 +153,13 @@ fn container_name<'a>(raw: &'a RawDocumentSymbols, item: &RawDocumentSymbol) -> 
     }
 }
 
+/// Where the name of the symbol that takes this range stands, if there is one; of several the first.
+pub fn name_in(outline: &Raw, range: Range) -> Result<Option<Position>, ToolError> {
+    let takes_it = |item: &&RawDocumentSymbol| item.range == range;
+    let names = outline.document_symbols()?.items.iter().filter(takes_it).filter_map(|item| item.selection);
+    Ok(names.map(|name| name.start).min())
+}
+
 /// The smallest symbol whose name or whole holds the place; that of a name first.
 pub(super) fn innermost(raw: &RawDocumentSymbols, at: Position) -> Result<Option<&RawDocumentSymbol>, ToolError> {
     let holds = |range: &Range| range.start <= at && at <= range.end;

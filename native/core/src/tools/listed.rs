@@ -110,7 +110,9 @@ impl Input {
         let page = Some(self.page());
         let (subject, aim) = match (self.file, self.at, self.symbol, self.text, self.near) {
             (Some(uri), Some(at), None, None, None) => {
-                (Subject::Place { uri, position: at.map_err(Misfit::Refused)?.start }, None)
+                let range = at.map_err(Misfit::Refused)?;
+                let aim = (range.start != range.end).then_some(Aim::Range(range));
+                (Subject::Place { uri, position: range.start }, aim)
             }
             (file, None, Some(symbol), None, None) => {
                 NamePath::read(&symbol).map_err(Misfit::Refused)?;

@@ -17,7 +17,7 @@ mod symbol_source;
 mod usages;
 mod workspace_symbols;
 
-pub use document_symbols::ASK as OUTLINE;
+pub use document_symbols::{ASK as OUTLINE, name_in};
 pub use symbol_find::{only, question_of_target};
 
 use crate::tool::Registered;

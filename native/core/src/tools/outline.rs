@@ -38,7 +38,7 @@ impl Tool for Outline {
         let mut fields = vec![
             required("file", file_schema()),
             optional("depth", Schema::plain(r#""integer","minimum":1"#)),
-            optional("match", Schema::of("Glob of names", r#""string""#)),
+            optional("match", Schema::of("Part of names, or glob", r#""string""#)),
         ];
         fields.extend(page_fields());
         fields
@@ -162,8 +162,11 @@ impl<'a> Tree<'a> {
     }
 }
 
+/// What a name has to match: a text without a sign of globs is a part of it.
 fn glob(pattern: &str) -> Result<GlobMatcher, ToolError> {
-    let glob = GlobBuilder::new(pattern).build();
+    let is_part = !pattern.contains(['*', '?', '[', ']', '{', '}', '\\']);
+    let part = format!("*{pattern}*");
+    let glob = GlobBuilder::new(if is_part { &part } else { pattern }).case_insensitive(is_part).build();
     let unusable = "`match` is no glob such as get*; correct it.";
     Ok(glob.map_err(|_| ToolError::InvalidParams(unusable.to_owned()))?.compile_matcher())
 }

@@ -17,6 +17,8 @@ use crate::uri::CanonicalUri;
 
 pub(super) struct Usages;
 
+/// Of a place where there is no definition, either.
+const NO_NAME: &str = "uses, and no definition: check that the place is on a name";
 const COUNTS: &str = "counts";
 const SYMBOLS: &str = "symbols";
 const WITH_DECLARATIONS: &str = "declarations";
@@ -94,12 +96,14 @@ impl Tool for Usages {
         if uses > MAX_REFERENCES_ITEMS_TOTAL {
             return Err(ToolError::TooManyItems { items: uses, max_items: MAX_REFERENCES_ITEMS_TOTAL });
         }
+        let is_no_name = answers.len() > 1 && answers.iter().all(Raw::is_empty);
+        let nouns = ("use", if is_no_name { NO_NAME } else { "uses" });
         let counts = format!(r#""uses":{uses},"inFiles":{in_files},"#);
         if detail == SYMBOLS {
             found.omissions.without_symbol = found.files.iter().skip(MAX_OUTLINED).map(|file| file.places.len()).sum();
         }
         if detail != COUNTS {
-            return found.grouped(&counts, ("use", "uses"), wants_lines(asked.question), asked);
+            return found.grouped(&counts, nouns, wants_lines(asked.question), asked);
         }
         // The members stand in the order in which places have them.
         let file = |path: &str, uses: usize| format!(r#"{{"path":{},"uses":{uses}}}"#, Value::from(path));

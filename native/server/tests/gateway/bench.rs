@@ -52,6 +52,8 @@ pub(crate) struct Answers {
     pub(crate) workspace_symbols: Option<RawWorkspaceSymbols>,
     pub(crate) diagnostics: Option<RawDiagnostics>,
     pub(crate) unsaved: RawTexts,
+    /// The document that has no symbols.
+    pub(crate) nothing_in: Option<String>,
     /// While a question of a paged tool is on its way.
     pub(crate) meanwhile: VecDeque<Meanwhile>,
     /// While a document is opened.
@@ -146,6 +148,9 @@ impl Editor for StandIn {
         }
         self.set(|answers| {
             let unavailable = EditorError::Unavailable(None);
+            if ask.shape == Shape::DocumentSymbols && answers.nothing_in.as_deref() == subject.uri() {
+                return Ok(ask.shape.nothing());
+            }
             match (ask.shape, subject) {
                 (Shape::Hovers, Subject::Place { uri, position }) => {
                     answers.asked_about.push(format!("{uri} {position}"));

@@ -141,6 +141,31 @@ async fn uses_are_told_with_the_symbols_around_them_in_the_first_files() {
 }
 
 #[tokio::test]
+async fn a_range_of_an_outline_stands_for_the_name_in_it() {
+    let bench = with_f_on(&[1]);
+    bench.editor.set(|answers| {
+        let symbol = &mut answers.document_symbols.as_mut().expect("there is an outline").items[0];
+        symbol.range = Range { start: Position { line: 0, character: 0 }, end: Position { line: 1, character: 9 } };
+    });
+    for (at, line) in [("0:0-1:9", 1), ("0:0-1:8", 0), ("0:0", 0)] {
+        bench.call(USAGES, json!({ "file": "a.ts", "at": at })).await.expect("an answer");
+        assert_eq!(asked_places(&bench).last(), Some(&line), "{at}");
+    }
+}
+
+#[tokio::test]
+async fn what_a_file_does_not_have_is_looked_for_everywhere() {
+    let bench = with_f_on(&[1]);
+    fs::write(bench.root.join("b.ts"), "f();\n").expect("it is written");
+    let elsewhere = bench.uri("b.ts");
+    bench.editor.set(|answers| answers.nothing_in = Some(elsewhere));
+    let answer = bench.call(USAGES, json!({ "symbol": "f", "file": "b.ts" })).await.expect("an answer");
+    assert_eq!(answer["target"]["path"], "a.ts");
+    let find = bench.call("vscode.lsp.symbol.find", json!({ "symbol": "f", "file": "b.ts" })).await.expect("an answer");
+    assert_eq!(find["symbols"], json!([]));
+}
+
+#[tokio::test]
 async fn where_a_piece_of_a_line_stands_is_asked_about_in_the_text_as_it_is() {
     let bench = with_f_on(&[0]);
     let uses = || bench.call(USAGES, json!({ "file": "a.ts", "text": "let |f" }));
