@@ -13,6 +13,8 @@ use crate::limits::{DEFAULT_PAGE_TOKENS, MAX_PAGE_TOKENS};
 use crate::page::{Payload, ResponseBudget, WantedPage};
 use crate::tokens::estimate;
 
+/// How many tokens a cursor takes.
+const CURSOR_TOKENS: usize = 150;
 /// What closes a group.
 const AFTER_GROUP: &str = "]}";
 
@@ -87,14 +89,18 @@ impl Frame {
         let allowed = usize::try_from(tokens).unwrap_or(usize::MAX);
         let fits = |bytes: usize, tokens: usize| tokens <= allowed && budget.fits(bytes);
         let before = format!("{{{}{}", self.roots, self.opening);
-        let after = |end: usize| {
-            let next = if end < set.len() { Value::from(cursor.mint_at(end)) } else { Value::Null };
+        let after = |end: usize, next: Value| {
             let summary = Value::from(format!("{}{caveats}.", self.summary(set.len(), begin..end)));
             format!(r#"],"nextCursor":{next},"state":{state},"summary":{summary}}}"#)
         };
+        let next = |end: usize| if end < set.len() { Value::from(cursor.mint_at(end)) } else { Value::Null };
+        // A cursor counts for what one takes: its text differs between equal answers, and where their pages end may not.
+        let tokens_after =
+            |end: usize| estimate(after(end, Value::Null).as_bytes()) + if end < set.len() { CURSOR_TOKENS } else { 0 };
         let mut end = begin;
-        let around = [before.as_bytes(), after((begin + 1).min(set.len())).as_bytes()].concat();
-        let (mut bytes, mut tokens) = (around.len(), estimate(&around));
+        let first = (begin + 1).min(set.len());
+        let mut bytes = before.len() + after(first, next(first)).len();
+        let mut tokens = estimate(before.as_bytes()) + tokens_after(first);
         let mut item = Vec::new();
         while end < set.len() {
             item.clear();
@@ -115,8 +121,9 @@ impl Frame {
         loop {
             let mut json = before.clone().into_bytes();
             self.write(set, begin..end, &mut json);
-            json.extend_from_slice(after(end).as_bytes());
-            if fits(json.len(), estimate(&json)) || end <= begin + 1 {
+            let tokens = estimate(&json) + tokens_after(end);
+            json.extend_from_slice(after(end, next(end)).as_bytes());
+            if fits(json.len(), tokens) || end <= begin + 1 {
                 budget.check(json.len(), || None)?;
                 return Ok(Payload::whole(json, end - begin));
             }

@@ -14,7 +14,7 @@ use crate::asking::blocking;
 use crate::disk::Resolver;
 use crate::editor::Editor;
 use crate::gateway::Gateway;
-use crate::single_flight::Latest;
+use crate::single_flight::{Latest, Progress};
 use crate::texts::FileTexts;
 
 impl<E: Editor> Gateway<E> {
@@ -52,10 +52,14 @@ impl<E: Editor> Gateway<E> {
                 question.subject = Subject::Place { uri: uri.to_owned(), position };
             }
             (Some(Aim::Range(range)), Some(uri)) => {
-                let (_, document) = self.admit(uri).await?;
-                let name =
-                    self.outline(&document.uri).await?.map(|outline| tools::name_in(&outline, *range)).transpose()?;
-                if let Some(position) = name.flatten() {
+                let asking = Arc::new(Progress::default());
+                progress.set(Arc::clone(&asking));
+                let name = match self.believed_outline(uri, &asking).await {
+                    Ok(outline) => tools::name_in(&outline, *range)?,
+                    Err(ToolError::ProviderUnavailable(_)) => None,
+                    Err(error) => return Err(error),
+                };
+                if let Some(position) = name {
                     question.subject = Subject::Place { uri: uri.to_owned(), position };
                 }
             }

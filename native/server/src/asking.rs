@@ -172,7 +172,7 @@ impl<E: Editor> Gateway<E> {
     }
 
     /// The outline of a document; nothing where nobody gives one.
-    pub(crate) async fn outline(&self, document: &CanonicalUri) -> Result<Option<Raw>, ToolError> {
+    async fn outline(&self, document: &CanonicalUri) -> Result<Option<Raw>, ToolError> {
         let opened = match self.open(document.as_str(), None).await {
             Ok(opened) => opened,
             Err(ToolError::DocumentNotFound) => return Ok(None),
@@ -184,6 +184,16 @@ impl<E: Editor> Gateway<E> {
             Err(EditorError::Unavailable(_) | EditorError::NotFound) => Ok(None),
             Err(error) => Err(error.into()),
         }
+    }
+
+    /// The outline of a document, asked for until it can be believed.
+    pub(crate) async fn believed_outline(&self, uri: &str, progress: &Progress) -> Result<Raw, ToolError> {
+        let opened = self.open(uri, None).await?;
+        let subject = Subject::Document { uri: opened.document.editor_uri.clone() };
+        let question = Question { subject: Subject::Document { uri: uri.to_owned() }, parameters: Vec::new() };
+        let ask = || self.answers(&[tools::OUTLINE], &subject);
+        let Believed { answers, .. } = self.believed(tools::FIND, &question, &opened, progress, ask).await?;
+        answers.into_iter().next().ok_or(ToolError::Internal)
     }
 
     /// Asks for what is published about a document, once that is settled (D29). That nobody has published anything is

@@ -97,13 +97,13 @@ impl Tool for Usages {
             return Err(ToolError::TooManyItems { items: uses, max_items: MAX_REFERENCES_ITEMS_TOTAL });
         }
         let is_no_name = answers.len() > 1 && answers.iter().all(Raw::is_empty);
-        let nouns = ("use", if is_no_name { NO_NAME } else { "uses" });
+        let many = |many| if is_no_name { NO_NAME } else { many };
         let counts = format!(r#""uses":{uses},"inFiles":{in_files},"#);
         if detail == SYMBOLS {
             found.omissions.without_symbol = found.files.iter().skip(MAX_OUTLINED).map(|file| file.places.len()).sum();
         }
         if detail != COUNTS {
-            return found.grouped(&counts, nouns, wants_lines(asked.question), asked);
+            return found.grouped(&counts, ("use", many("uses")), wants_lines(asked.question), asked);
         }
         // The members stand in the order in which places have them.
         let file = |path: &str, uses: usize| format!(r#"{{"path":{},"uses":{uses}}}"#, Value::from(path));
@@ -113,7 +113,7 @@ impl Tool for Usages {
             found.roots,
             format!(r#"{}{counts}"files":["#, target_member(asked)),
             Vec::new(),
-            ("file", "files"),
+            ("file", many("files")),
             found.omissions,
             asked,
         ))
