@@ -57,7 +57,7 @@ export function assertAnswered(answers: readonly Answer[], project: Project): vo
 
   assert.ok(refused !== undefined && "error" in refused, "the last call was answered");
   const { code, message, data } = refused.error;
-  assert.ok(message.endsWith("correct `position.line`. [MCP_LSP_GATEWAY/NOT_FOUND]"), message);
+  assert.ok(message.endsWith("correct the line. [MCP_LSP_GATEWAY/NOT_FOUND]"), message);
   if (code !== undefined) {
     assert.equal(code, -32603);
     assert.deepEqual((data as { details: object }).details, { lineCount: 122 });

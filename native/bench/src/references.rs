@@ -118,6 +118,7 @@ fn engine(rows: &Rows, roots: &AllowedRoots) -> Result<(Snapshots, Vec<u8>), Fai
         document: Some(&document.uri),
         in_tab: false,
         outlines: &[],
+        with_word: None,
         completeness: Completeness::Confirmed,
         roots,
         real: &Resolver::default(),

@@ -11,6 +11,9 @@ use crate::keys::{RequestKey, SnapshotKey};
 
 const VERSION: u64 = 2;
 
+/// Why a cursor is not one of this request.
+pub const OF_OTHER_REQUEST: &str = "it belongs to a request with other arguments";
+
 /// Where a page begins, in the result of which request and snapshot.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cursor {
@@ -66,7 +69,7 @@ impl Cursor {
         let offset = usize::try_from(wire.o).map_err(|_| ToolError::CursorInvalid("its offset is past the end"))?;
         let snapshot = SnapshotKey::claimed(wire.s);
         if wire.k != request.as_str() {
-            return Err(ToolError::CursorInvalid("it belongs to a request with other arguments"));
+            return Err(ToolError::CursorInvalid(OF_OTHER_REQUEST));
         }
         Ok(Self { offset, request: request.clone(), snapshot })
     }

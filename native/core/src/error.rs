@@ -142,10 +142,10 @@ impl ToolError {
             ),
             Self::DocumentNotFound => wording.document_not_found.to_owned(),
             Self::LineNotFound { line, line_count } => format!(
-                "Line {line} is past the end: the document has {line_count} lines, numbered from 0; correct `position.line`."
+                "Line {line} is past the end: the document has {line_count} lines, numbered from 0; correct the line."
             ),
             Self::CharacterNotFound { line, character, line_length } => format!(
-                "Character {character} is past the end: line {line} has {line_length} UTF-16 units, counted from 0; correct `position.character`."
+                "Character {character} is past the end: line {line} has {line_length} UTF-16 units, counted from 0; correct the character."
             ),
             Self::TextUntold => {
                 "The text of this file cannot be given: it is larger than 16 MiB or not in UTF-8; read it in another way."

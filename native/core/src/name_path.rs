@@ -4,6 +4,8 @@ use crate::error::ToolError;
 
 /// The longest name that is looked for, in characters.
 const MAX_CHARACTERS: usize = 1_024;
+/// How many names may stand before the last.
+const MAX_CONTAINERS: usize = 32;
 
 /// The name of a symbol, after those of what contains it: `lift`, `Observable.lift`, `Version::new`, or `lift[1]` for the second
 /// of that name in the same container.
@@ -17,6 +19,9 @@ pub struct NamePath {
     /// Which of those that have the same name in the same container, from 0.
     pub(crate) number: Option<usize>,
 }
+
+/// What operators of C++ are called, before their sign.
+const OPERATOR: &str = "operator";
 
 /// How well a symbol fits a name, the best first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -40,6 +45,9 @@ impl NamePath {
         let refused = |advice: String| Err(ToolError::InvalidParams(advice));
         if trimmed.chars().count() > MAX_CHARACTERS {
             return refused(format!("`symbol` may have at most {MAX_CHARACTERS} characters; pass a shorter name."));
+        }
+        if containers.len() > MAX_CONTAINERS + 1 {
+            return refused(format!("`symbol` may have at most {MAX_CONTAINERS} names before the last; pass fewer."));
         }
         let Some(name) = containers.pop() else {
             return refused("`symbol` names nothing; pass a name such as Observable.lift.".to_owned());
@@ -113,11 +121,27 @@ fn numbered(text: &str) -> (&str, Option<usize>) {
 
 /// The names of a path of names.
 fn parts(text: &str) -> impl Iterator<Item = &str> {
-    text.split(['.', '/', '#', ':']).map(str::trim).filter(|part| !part.is_empty())
+    let operator = text.match_indices(OPERATOR).map(|(at, _)| at).find(|at| operator(&text[*at..]).is_some());
+    let (before, operator) = text.split_at(operator.unwrap_or(text.len()));
+    before.split(['.', '/', '#', ':']).chain([operator]).map(str::trim).filter(|part| !part.is_empty())
+}
+
+/// What an operator of C++ is called with which the text begins, such as `operator/`: its sign separates no names.
+fn operator(text: &str) -> Option<&str> {
+    let signs = text.strip_prefix(OPERATOR)?;
+    let length = match signs {
+        _ if signs.starts_with("()") || signs.starts_with("[]") => "()".len(),
+        _ => signs.find(|character| !"+-*/%^&|~!=<>,".contains(character)).unwrap_or(signs.len()),
+    };
+    let is_ended = !signs[length..].starts_with(is_of_name);
+    (length > 0 && is_ended).then(|| &text[..OPERATOR.len() + length])
 }
 
 /// The name of a function without its parameters, and without its type behind them.
 fn without_parameters(name: &str) -> &str {
+    if let Some(operator) = operator(name) {
+        return operator;
+    }
     let is_signature = |after: &str| {
         let after = after.rsplit_once(')').map_or("x", |(_, after)| after.trim_start());
         after.is_empty() || after.starts_with([':', '-'])
@@ -175,6 +199,15 @@ mod tests {
             ("list.every() callback.one", &["all", "list.every() callback"], "one", Some(Fit::Exact)),
             ("Ctor.new()", &["Ctor"], "new()", Some(Fit::Exact)),
             ("operator()", &["Hull"], "operator()", Some(Fit::Exact)),
+            ("Hull::operator()", &["Hull"], "operator()", Some(Fit::Exact)),
+            ("Hull::operator()", &["Hull"], "operator/", None),
+            ("Hull::operator/", &["Hull"], "operator/", Some(Fit::Exact)),
+            ("Hull::operator/", &["Hull"], "operator()", None),
+            ("Hull::operator==", &["Hull"], "operator==(const Hull &)", Some(Fit::Exact)),
+            ("Hull::operator->", &[], "Hull::operator->", Some(Fit::Exact)),
+            ("operator", &["Hull"], "operator/", Some(Fit::Prefix)),
+            ("operator.add", &["operator"], "add", Some(Fit::Exact)),
+            ("operator/add", &["operator"], "add", Some(Fit::Exact)),
             ("a.b", &[], "a.b", Some(Fit::Exact)),
         ];
         for (path, containers, name, expected) in cases {
@@ -201,7 +234,7 @@ mod tests {
 
     #[test]
     fn what_names_nothing_is_refused() {
-        for text in ["", "  ", "..", "::", &"a".repeat(1_025)] {
+        for text in ["", "  ", "..", "::", &"a".repeat(1_025), &"a.".repeat(34)] {
             assert!(matches!(NamePath::read(text), Err(ToolError::InvalidParams(_))), "{text}");
         }
     }

@@ -1,13 +1,18 @@
 //! Places named by a piece of the line in which they stand, such as `source.sub|scribe(`.
 
+use std::collections::BTreeSet;
+
 use crate::error::ToolError;
+use crate::place;
 use crate::position::{MAX_COORDINATE, Position};
 use crate::texts;
 
 /// The longest piece that is looked for, in characters.
 const MAX_CHARACTERS: usize = 1_024;
-/// How many places are told of a piece that stands at several.
-const MAX_TOLD: usize = 5;
+/// How many bars it may have: each may be the mark.
+const MAX_MARKS: usize = 8;
+/// How many places of a piece are counted.
+const MAX_COUNTED: usize = 1_000;
 /// What stands before the place in a piece.
 const MARK: char = '|';
 
@@ -29,6 +34,9 @@ impl Piece {
                 "`text` is to be a piece of one line, of at most {MAX_CHARACTERS} characters; pass a shorter one."
             ));
         }
+        if text.matches(MARK).count() > MAX_MARKS {
+            return refused(format!("`text` may have at most {MAX_MARKS} bars; pass a piece with fewer."));
+        }
         let marked = text.match_indices(MARK).map(|(at, _)| ([&text[..at], &text[at + 1..]].concat(), at));
         let readings: Vec<_> =
             marked.chain([(text.to_owned(), 0)]).filter(|(piece, _)| !piece.trim().is_empty()).collect();
@@ -39,7 +47,7 @@ impl Piece {
         }
         let Some((first, last)) = near.map_or(Some((0, MAX_COORDINATE)), lines) else {
             return refused(format!(
-                "`near` is to be one or two lines up to {MAX_COORDINATE}, such as 10-40; correct it."
+                "`near` is to be a line or the first and the last of some, such as 10-40, up to {MAX_COORDINATE}; correct it."
             ));
         };
         Ok(Self { readings, first, last })
@@ -47,33 +55,38 @@ impl Piece {
 
     /// Where in this text it stands, if that is one place.
     pub fn position_in(&self, text: &str) -> Result<Position, ToolError> {
-        let lines = (0..=self.last).zip(texts::lines(text)).skip_while(|(number, _)| *number < self.first);
-        let mut places: Vec<_> = lines.flat_map(|(number, line)| self.places_in(number, line)).collect();
-        places.sort();
-        places.dedup();
-        match &*places {
-            [] => Err(ToolError::TextNotFound),
-            [place] => Ok(*place),
-            several => {
-                let told: Vec<_> = several.iter().take(MAX_TOLD).map(Position::to_string).collect();
-                let (count, told) = (several.len(), told.join(", "));
-                let advice =
-                    format!("`text` stands at {count} places, such as {told}; pass more of the line, or `near`.");
-                Err(ToolError::InvalidParams(advice))
+        let mut places = BTreeSet::new();
+        for (line, text) in (0..=self.last).zip(texts::lines(text)).skip_while(|(line, _)| *line < self.first) {
+            for (piece, before) in &self.readings {
+                let characters = places_in(text, piece, *before).take(MAX_COUNTED + 1);
+                places.extend(characters.map(|character| Position { line, character }));
+            }
+            if places.len() > MAX_COUNTED {
+                break;
             }
         }
-    }
-
-    fn places_in<'a>(&'a self, number: u32, line: &'a str) -> impl Iterator<Item = Position> + 'a {
-        self.readings.iter().flat_map(move |(piece, before)| {
-            let begins = line.char_indices().map(|(at, _)| at).filter(|at| line[*at..].starts_with(&**piece));
-            begins.map(move |at| Position { line: number, character: units(&line[..at + before]) })
-        })
+        let count = match places.len() {
+            0 => return Err(ToolError::TextNotFound),
+            1 => return places.pop_first().ok_or(ToolError::Internal),
+            count @ ..=MAX_COUNTED => count.to_string(),
+            _ => format!("more than {MAX_COUNTED}"),
+        };
+        let told = place::first_of(&places);
+        let advice = format!("`text` stands at {count} places, such as {told}; pass more of the line, or `near`.");
+        Err(ToolError::InvalidParams(advice))
     }
 }
 
-fn units(text: &str) -> u32 {
-    u32::try_from(text.encode_utf16().count()).unwrap_or(MAX_COORDINATE)
+/// Where in a line, in UTF-16, what stands `before` bytes behind the begin of each piece like this one is, in order.
+fn places_in(line: &str, piece: &str, before: usize) -> impl Iterator<Item = u32> {
+    let (mut from, mut counted, mut units) = (0, 0, 0);
+    std::iter::from_fn(move || {
+        let begin = from + line.get(from..)?.find(piece)?;
+        from = begin + line[begin..].chars().next()?.len_utf8();
+        units += line[counted..begin + before].encode_utf16().count();
+        counted = begin + before;
+        Some(u32::try_from(units).unwrap_or(MAX_COORDINATE))
+    })
 }
 
 fn lines(near: &str) -> Option<(u32, u32)> {
@@ -82,7 +95,7 @@ fn lines(near: &str) -> Option<(u32, u32)> {
         let is_number = digits.bytes().all(|byte| byte.is_ascii_digit());
         digits.parse().ok().filter(|number| is_number && *number <= MAX_COORDINATE)
     };
-    Some((line(first)?, line(last)?))
+    Some((line(first)?, line(last)?)).filter(|(first, last)| first <= last)
 }
 
 #[cfg(test)]
@@ -116,13 +129,19 @@ mod tests {
 
     #[test]
     fn a_piece_that_stands_nowhere_or_more_than_once_is_told() {
-        for (text, near) in [("unsubscribe", None), ("source", Some("1-2")), ("run", Some("900")), ("a", Some("3-2"))] {
+        for (text, near) in [("unsubscribe", None), ("source", Some("1-2")), ("run", Some("900"))] {
             assert_eq!(found(text, near), Err(ToolError::TextNotFound), "{text}");
         }
         for (text, told) in
             [("source.sub|scribe", "2 places, such as 0:10, 3:10;"), ("aa", "2 places, such as 2:2, 2:3;")]
         {
             let Err(ToolError::InvalidParams(advice)) = found(text, None) else { panic!("{text} is refused") };
+            assert!(advice.contains(told), "{advice}");
+        }
+        // Each place in a line as long as a file may be is begun to be compared, and few are kept.
+        for (count, told) in [(1_000, "at 1000 places, such as 0:2, 0:3"), (16_000_000, "at more than 1000 places,")] {
+            let piece = Piece::read(&format!("{}|", "a".repeat(2)), None).unwrap();
+            let Err(ToolError::InvalidParams(advice)) = piece.position_in(&"a".repeat(count + 1)) else { panic!() };
             assert!(advice.contains(told), "{advice}");
         }
     }
@@ -138,6 +157,8 @@ mod tests {
             ("a", Some("x")),
             ("a", Some("+1")),
             ("a", Some("2147483648")),
+            ("a", Some("20-10")),
+            ("a|||||||||", None),
         ];
         for (text, near) in cases {
             assert!(matches!(found(text, near), Err(ToolError::InvalidParams(_))), "{text} {near:?}");

@@ -1,9 +1,13 @@
 //! Places as one short text each: `14:17` is a place, `14:17-24` a range in one line, `14:17-16:2` any other. Lines and
 //! characters are counted as everywhere (contract section 3.3).
 
+use std::collections::BTreeSet;
+
 use crate::error::ToolError;
 use crate::position::{MAX_COORDINATE, Position, Range};
 
+/// How many places of several are told.
+const MAX_TOLD: usize = 5;
 /// What a place looks like, as a regular expression of JSON Schema.
 pub(crate) const PATTERN: &str = r"^\d+:\d+(-(\d+:)?\d+)?$";
 
@@ -17,6 +21,12 @@ pub fn written(range: Range) -> String {
     } else {
         format!("{start}-{end}")
     }
+}
+
+/// The first few of some places, one after the other.
+pub(crate) fn first_of(places: &BTreeSet<Position>) -> String {
+    let told: Vec<_> = places.iter().take(MAX_TOLD).map(Position::to_string).collect();
+    told.join(", ")
 }
 
 /// The range that a text stands for, as [`written`] writes it; `None` if it is no place at all. A number that no position can

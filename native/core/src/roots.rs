@@ -197,6 +197,10 @@ impl AllowedRoots {
         found.dedup_by(|(path, _), (other, _)| path == other);
         match (&*found, &*self.roots) {
             ([(_, path)], _) => Ok(file_uri(path, self.style)),
+            ([], _) if root_index(file).is_some() => Err(ToolError::InvalidParams(format!(
+                "`file` begins with the id of a root that there is not; there are r1 to r{}.",
+                self.roots.len()
+            ))),
             ([], [root, ..]) => Ok(file_uri(&below(root), self.style)),
             _ => Err(ToolError::InvalidParams(
                 "This path exists below several roots; put the id of its root and a colon before it, as answers do."
@@ -207,8 +211,7 @@ impl AllowedRoots {
 
     /// The root that stands before a path, such as `r2:`, and the rest of the path.
     fn root_named<'a>(&self, file: &'a str) -> Option<(&Root, &'a str)> {
-        let (id, rest) = file.split_once(':')?;
-        let index: usize = id.strip_prefix('r')?.parse().ok()?;
+        let (index, rest) = root_index(file)?;
         Some((self.roots.get(index.checked_sub(1)?)?, rest))
     }
 
@@ -318,6 +321,12 @@ impl Root {
         let resolved = real.real_path(Path::new(&self.known_as));
         resolved.is_ok_and(|path| path_text(&path, style).is_some_and(|path| path == self.real))
     }
+}
+
+/// The number of the root before a path, such as `r2:`, and the rest of the path.
+fn root_index(file: &str) -> Option<(usize, &str)> {
+    let (id, rest) = file.split_once(':')?;
+    Some((id.strip_prefix('r')?.parse().ok()?, rest))
 }
 
 #[cfg(all(test, unix))]

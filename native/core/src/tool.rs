@@ -21,7 +21,7 @@ use crate::position::Range;
 use crate::roots::{AllowedRoots, RealPaths};
 use crate::schema::{Field, Schema};
 use crate::snapshots::Retained;
-use crate::texts::Texts;
+use crate::texts::{Texts, WithWord};
 use crate::uri::CanonicalUri;
 
 /// A tool: all that tells it from the others. Whatever is the same for all of them stands elsewhere, once.
@@ -286,6 +286,8 @@ pub struct Asked<'a> {
     pub in_tab: bool,
     /// The outlines of the documents that the tool has asked for; nothing of one that nobody outlines.
     pub outlines: &'a [(CanonicalUri, Option<Raw>)],
+    /// Of a question that no server could answer: the files that have its [`word`](Tool::word).
+    pub with_word: Option<&'a WithWord>,
     /// How far the answers can be believed to be complete.
     pub completeness: Completeness,
     /// What may be spoken of.

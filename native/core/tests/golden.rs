@@ -413,6 +413,7 @@ fn answer(case: &Case, arguments: &Value) -> Result<Vec<u8>, ToolError> {
         document: document.as_ref(),
         in_tab: case.document.shown,
         outlines: &[],
+        with_word: None,
         completeness: if case.editor.unconfirmed { Completeness::Unconfirmed } else { Completeness::Confirmed },
         roots: &roots,
         real: &disk,

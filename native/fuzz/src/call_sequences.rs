@@ -226,7 +226,7 @@ impl Conversation {
     fn arguments(&mut self, tool: Registered, input: &mut Unstructured<'_>) -> arbitrary::Result<Value> {
         let mut arguments = Map::new();
         let Arguments { question: Question { subject, .. }, by_path, .. } =
-            checks::arguments(tool, "").expect("some fit");
+            checks::arguments(tool, "file:///a").expect("some fit");
         if by_path && input.ratio(1, 4)? {
             let file = input.choose(&[
                 "a.ts",

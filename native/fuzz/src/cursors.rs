@@ -57,6 +57,7 @@ fn attempt(input: &mut Unstructured<'_>) -> arbitrary::Result<()> {
         document: None,
         in_tab: false,
         outlines: &[],
+        with_word: None,
         completeness: Completeness::Confirmed,
         roots: &roots,
         real: &disk,

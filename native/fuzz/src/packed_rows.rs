@@ -92,6 +92,7 @@ fn attempt(input: &mut Unstructured<'_>) -> arbitrary::Result<()> {
                 document: arguments.question.subject.uri().map(|_| &document),
                 in_tab: size > 127,
                 outlines: &[],
+                with_word: None,
                 completeness: Completeness::Confirmed,
                 roots: &roots,
                 real: &disk,

@@ -1,9 +1,10 @@
 //! Where a file belongs: its root, its checkout, and its environment of Python. Everything here blocks on the disk.
 
 use std::collections::HashMap;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+use gateway_server::files::read_text;
 
 /// What a folder has its environment of Python in.
 const ENVIRONMENTS: [&str; 2] = [".venv", "venv"];
@@ -86,8 +87,8 @@ pub(crate) fn environment_of(folder: &Path) -> Option<PathBuf> {
 fn is_worktree(folder: &Path) -> bool {
     let link = folder.join(".git");
     // A repository of its own has a folder there, which cannot be read as a file. A submodule has a file as well.
-    let text = fs::read_to_string(link).unwrap_or_default();
-    text.strip_prefix("gitdir: ").is_some_and(|to| {
+    let text = read_text(&link);
+    text.as_deref().and_then(|text| text.strip_prefix("gitdir: ")).is_some_and(|to| {
         let mut names = Path::new(to.trim_end()).iter();
         names.next_back().is_some() && names.next_back().is_some_and(|name| name == "worktrees")
     })
@@ -95,6 +96,8 @@ fn is_worktree(folder: &Path) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     /// A root with a worktree, a submodule, and two packages with environments of their own.

@@ -16,13 +16,14 @@ use gateway_core::status::{RawServer, RawStatus, Stage};
 use gateway_core::uri::{PathStyle, path_of_file_uri};
 use gateway_core::wording::Wording;
 use gateway_server::editor::{Editor, EditorError, Language, MainDocument, OpenDocument, Readiness};
+use gateway_server::files::read_text;
 use gateway_server::watch::{Change, Kind};
 use tokio::task::spawn_blocking;
 use tokio::time::Instant;
 
 use crate::answers;
 use crate::known::{Home, Known};
-use crate::server::{Document, NoAnswer, PROVIDERS, SEARCH, Server, read_text, uri_of};
+use crate::server::{Document, NoAnswer, PROVIDERS, SEARCH, Server, uri_of};
 use crate::setup::Surroundings;
 use crate::slot::{NoServer, Slot};
 use crate::table::{Choice, Row};
@@ -517,9 +518,14 @@ impl Editor for Headless {
     async fn tell(&self, written: Option<&[Change]>) {
         // A server that is given a text from before takes it for what is written there now.
         self.opened().clear();
-        let comes_or_goes = |change: &Change| change.kind != Kind::Changed;
-        if written.is_none_or(|written| written.iter().any(comes_or_goes)) {
-            *self.known_mains() = None;
+        {
+            let mut mains = self.known_mains();
+            let known: Vec<_> = mains.iter().flat_map(|mains| mains.iter().map(|main| &*main.document.uri)).collect();
+            // What was written may be no text any more.
+            let counts = |change: &Change| change.kind != Kind::Changed || known.contains(&&*uri_of(&change.path));
+            if written.is_none_or(|written| written.iter().any(counts)) {
+                *mains = None;
+            }
         }
         join_all(self.slots().iter().map(|slot| slot.tell(written))).await;
     }

@@ -10,6 +10,7 @@ use tokio::time::Instant;
 use crate::belonging::{Belonging, Folders};
 use crate::setup::Surroundings;
 use crate::table::{Choice, Row};
+use gateway_server::files::read_text;
 use gateway_server::walk;
 
 /// How long it is taken for true that a program is where it was found, or nowhere.
@@ -88,18 +89,17 @@ impl Known {
         Home { row, folder, checkout: Arc::clone(checkout) }
     }
 
-    /// For each server that the folders need, the first of its files, in the order of names; what `.gitignore` names is
-    /// left out. Blocks on the disk.
+    /// For each server that the folders need, the first of its files that it can read, in the order of names, but for what
+    /// [`walk`] passes over. Blocks on the disk.
     pub(crate) fn first_files(&self) -> Vec<(Home, PathBuf)> {
         let mut folders = Folders::below(&self.roots);
         let (mut seen, mut first) = (BTreeSet::new(), Vec::new());
-        for entry in self.roots.iter().flat_map(|root| walk::entries(root)) {
-            if entry.file_type().is_some_and(|kind| kind.is_file()) {
-                for home in self.homes_of(entry.path(), &mut folders) {
-                    if seen.insert(home.clone()) {
-                        first.push((home, entry.path().to_owned()));
-                    }
-                }
+        for entry in self.roots.iter().flat_map(|root| walk::below(root)).filter(|entry| !entry.is_folder) {
+            let mut homes = self.homes_of(&entry.path, &mut folders);
+            homes.retain(|home| !seen.contains(home));
+            if !homes.is_empty() && read_text(&entry.path).is_some() {
+                seen.extend(homes.iter().cloned());
+                first.extend(homes.into_iter().map(|home| (home, entry.path.clone())));
             }
         }
         first.sort();

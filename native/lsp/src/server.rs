@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -12,6 +11,7 @@ use futures_util::FutureExt as _;
 use gateway_core::ask::{Ask, Raw, Subject};
 use gateway_core::position::Position;
 use gateway_core::uri::{PathStyle, file_uri, path_of_file_uri};
+use gateway_server::files::read_text;
 use gateway_server::watch::{Change, Kind};
 use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
@@ -46,8 +46,6 @@ const END_PATIENCE: Duration = Duration::from_secs(2);
 const MAX_ATTEMPTS: u32 = 20;
 /// The pause before that.
 const ATTEMPT_PAUSE: Duration = Duration::from_millis(50);
-/// Larger files are not opened, in bytes.
-const LARGEST_DOCUMENT: u64 = 16 << 20;
 /// The longest version of a server that is told, in bytes.
 const MAX_VERSION: usize = 100;
 /// How many documents are held open in a server.
@@ -887,12 +885,6 @@ fn params(method: &str, subject: &Subject) -> Value {
 /// Whether other files of C or C++ include this one.
 fn is_header(uri: &str) -> bool {
     uri.rsplit_once('.').is_some_and(|(_, ending)| HEADERS.contains(&ending))
-}
-
-/// The text of a file, if it is one and not too large. Blocks on the disk.
-pub(crate) fn read_text(path: &Path) -> Option<Arc<str>> {
-    let is_small = fs::metadata(path).is_ok_and(|found| found.is_file() && found.len() <= LARGEST_DOCUMENT);
-    if is_small { fs::read_to_string(path).ok().map(Arc::from) } else { None }
 }
 
 async fn read_texts(paths: Vec<PathBuf>) -> Vec<Option<Arc<str>>> {

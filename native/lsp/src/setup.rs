@@ -17,6 +17,7 @@ use crate::process::{Spec, Supervisor};
 use crate::programs::Programs;
 use crate::server::Start;
 use crate::table::{Row, Rule};
+use gateway_server::files::read_text;
 use gateway_server::walk;
 
 /// Of what an environment of Python tells those that are started in it.
@@ -110,7 +111,7 @@ fn cargo_workspaces(folder: &Path) -> Vec<PathBuf> {
     let mut found: Vec<PathBuf> = Vec::new();
     for below in walk::folders(folder) {
         let manifest = below.join("Cargo.toml");
-        let Ok(text) = fs::read_to_string(&manifest) else { continue };
+        let Some(text) = read_text(&manifest) else { continue };
         let has_workspace = || toml::from_str::<toml::Table>(&text).is_ok_and(|table| table.contains_key("workspace"));
         let is_part = found.iter().any(|known| known.parent().is_some_and(|outer| below.starts_with(outer)));
         if !is_part || has_workspace() {

@@ -38,7 +38,7 @@ impl<E: Editor> Gateway<E> {
                     find = tools::question_of_target(&Subject::Workspace { query: None }, symbol)?;
                     found = self.found(&find, progress).await?;
                 }
-                if let Some((target, path, position)) = tools::only(&found) {
+                if let Some((target, path, position)) = tools::only(&found, symbol) {
                     question.subject = Subject::Place { uri: self.uri_of(&path).await?, position };
                     if let Some(told) = question.parameters.first_mut() {
                         *told = target;
@@ -48,7 +48,8 @@ impl<E: Editor> Gateway<E> {
                 }
             }
             (Some(Aim::Piece(piece)), Some(uri)) => {
-                let position = piece.position_in(&self.text_of(uri).await?)?;
+                let piece = piece.clone();
+                let position = self.with_text(uri, move |text| piece.position_in(text)).await??;
                 question.subject = Subject::Place { uri: uri.to_owned(), position };
             }
             (Some(Aim::Range(range)), Some(uri)) => {
@@ -66,7 +67,9 @@ impl<E: Editor> Gateway<E> {
             (Some(Aim::Piece(_) | Aim::Range(_)), None) => return Err(ToolError::Internal),
         }
         match (expect, question.subject.uri()) {
-            (Some(expected), Some(uri)) if digest(&self.text_of(uri).await?) != expected => Err(ToolError::FileChanged),
+            (Some(expected), Some(uri)) if self.with_text(uri, digest).await? != expected => {
+                Err(ToolError::FileChanged)
+            }
             _ => Ok((tool, question)),
         }
     }
@@ -79,13 +82,19 @@ impl<E: Editor> Gateway<E> {
         }
     }
 
-    /// The text of a document as language servers know it.
-    async fn text_of(&self, uri: &str) -> Result<Arc<str>, ToolError> {
+    /// What comes of a document's text, as language servers know it. It may be long, so that is off the threads that serve
+    /// connections.
+    async fn with_text<T: Send + 'static>(
+        &self,
+        uri: &str,
+        work: impl FnOnce(&str) -> T + Send + 'static,
+    ) -> Result<T, ToolError> {
         let (moment, document) = self.admit(uri).await?;
         let unsaved = self.unsaved_texts().await?;
         let resolver = Resolver::sparing(Arc::clone(&moment.silent));
         blocking(self.workspace().permit_for_answer().await?, move || {
-            FileTexts::new(&unsaved, &moment.roots, &resolver)?.text(&document.uri).ok_or(ToolError::TextUntold)
+            let text = FileTexts::new(&unsaved, &moment.roots, &resolver)?.text(&document.uri);
+            text.map(|text| work(&text)).ok_or(ToolError::TextUntold)
         })
         .await?
     }

@@ -2,6 +2,7 @@
 //! believed (D28), and what they answer is canonicalized for the workspace as it was just before.
 
 use std::future::Future;
+use std::iter::successors;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,7 +13,7 @@ use gateway_core::error::ToolError;
 use gateway_core::limits::MAX_OUTLINED;
 use gateway_core::position::Position;
 use gateway_core::roots::{AllowedRoots, Document, RealPaths};
-use gateway_core::texts::RawTexts;
+use gateway_core::texts::{RawTexts, WithWord};
 use gateway_core::tool::{Asked, Canonical, Question, Registered};
 use gateway_core::tools;
 use gateway_core::uri::CanonicalUri;
@@ -35,6 +36,9 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(500);
 /// bytes of their texts.
 const MAX_ITEMS_AT_ONCE: usize = 16;
 const MAX_TEXT_AT_ONCE: usize = 65_536;
+
+/// How many other questions are put where one has found nothing.
+const MAX_OTHERS: usize = 4;
 
 /// A document that has been opened, and when.
 struct Opened {
@@ -66,7 +70,7 @@ impl<E: Editor> Gateway<E> {
     ) -> Result<(WorkspaceVersion, Found), ToolError> {
         let is_nothing = |found: &Found| matches!(&found.1, Ok(Canonical::Set(retained)) if retained.set.is_empty());
         let word = if question.subject.uri().is_none() { tool.word(question) } else { None };
-        let (moment, mut found) = match (self.ask_this(tool, question, progress).await, word.clone()) {
+        let (moment, first) = match (self.ask_this(tool, question, progress).await, word.clone()) {
             // Nobody searches, but somebody may outline the files.
             (Err(unavailable @ ToolError::ProviderUnavailable(_)), word @ Some(_)) => {
                 let (moment, found) = self.ask_workspace(tool, question, word, progress).await?;
@@ -74,15 +78,18 @@ impl<E: Editor> Gateway<E> {
             }
             (asked, _) => asked?,
         };
-        let mut last = question.clone();
-        while is_nothing(&found)
-            && let Some(other) = tool.instead(&last)
-        {
-            (_, found) = self.ask_this(tool, &other, progress).await?;
-            last = other;
+        let others = successors(tool.instead(question), |other| tool.instead(other)).take(MAX_OTHERS);
+        let mut found = first;
+        for other in others {
+            if !is_nothing(&found) {
+                return Ok((moment, found));
+            }
+            let (_, others) = self.ask_this(tool, &other, progress).await?;
+            found = with_omissions_of(others, &found);
         }
         if is_nothing(&found) && word.is_some() {
-            (_, found) = self.ask_workspace(tool, question, word, progress).await?;
+            let (_, by_word) = self.ask_workspace(tool, question, word, progress).await?;
+            found = with_omissions_of(by_word, &found);
         }
         Ok((moment, found))
     }
@@ -147,7 +154,9 @@ impl<E: Editor> Gateway<E> {
             return Ok(answered);
         }
         let by_word = word.is_some();
+        let looking_through = if by_word { Some(self.looking_through().await) } else { None };
         let (mut answered, mut documents) = answered.documents(word, self.workspace(), moment).await?;
+        drop(looking_through);
         let rest = documents.split_off(documents.len().min(MAX_OUTLINED));
         let outlines = join_all(documents.iter().map(|document| self.outline(document))).await;
         let outlines = outlines.into_iter().collect::<Result<Vec<_>, _>>()?;
@@ -456,6 +465,8 @@ struct RawAnswer {
     answers: Vec<Raw>,
     /// The outlines that the tool has asked for.
     outlines: Vec<(CanonicalUri, Option<Raw>)>,
+    /// The files that have the word of the question, if they were looked for.
+    with_word: Option<WithWord>,
     /// For a tool that repeats what is written in files: what is not saved of that.
     unsaved: Option<RawTexts>,
 }
@@ -469,6 +480,7 @@ impl RawAnswer {
             completeness,
             answers,
             outlines: Vec::new(),
+            with_word: None,
             unsaved: None,
         }
     }
@@ -482,17 +494,11 @@ impl RawAnswer {
     ) -> Result<(Self, Vec<CanonicalUri>), ToolError> {
         let (roots, resolver) = (Arc::clone(&moment.roots), Resolver::sparing(Arc::clone(&moment.silent)));
         blocking(workspace.permit_for_answer().await?, move || {
-            let documents = match (word, &self.unsaved) {
-                (Some(word), Some(unsaved)) => {
-                    let texts = FileTexts::new(unsaved, &roots, &resolver)?;
-                    let (files, are_all) = texts.with_word(&word, &roots);
-                    if !are_all {
-                        self.completeness = Completeness::Unconfirmed;
-                    }
-                    files
-                }
-                _ => self.tool.documents(&self.answers, &self.asked(&roots, &resolver, &FileTexts::default()))?,
-            };
+            if let (Some(word), Some(unsaved)) = (word, &self.unsaved) {
+                self.with_word = Some(FileTexts::new(unsaved, &roots, &resolver)?.with_word(&word, &roots));
+            }
+            let documents =
+                self.tool.documents(&self.answers, &self.asked(&roots, &resolver, &FileTexts::default()))?;
             Ok::<_, ToolError>((self, documents))
         })
         .await?
@@ -554,8 +560,22 @@ impl RawAnswer {
         let Self { question, opened, completeness, outlines, .. } = self;
         let (document, in_tab) = opened.as_ref().map(|(document, in_tab)| (&document.uri, *in_tab)).unzip();
         let in_tab = in_tab.unwrap_or_default();
-        Asked { question, document, in_tab, outlines, completeness: *completeness, roots, real, texts }
+        let with_word = self.with_word.as_ref();
+        Asked { question, document, in_tab, outlines, with_word, completeness: *completeness, roots, real, texts }
     }
+}
+
+/// What was found, with what was left out before, when another question had found nothing.
+fn with_omissions_of(found: Found, before: &Found) -> Found {
+    let (document, canonical) = found;
+    let canonical = match (canonical, before) {
+        (Ok(Canonical::Set(mut retained)), (_, Ok(Canonical::Set(before)))) => {
+            retained.omissions = retained.omissions.or_more(&before.omissions);
+            Ok(Canonical::Set(retained))
+        }
+        (canonical, _) => canonical,
+    };
+    (document, canonical)
 }
 
 /// Checks that the name under which the editor was asked still leads where it led when the document was admitted.

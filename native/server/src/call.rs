@@ -4,13 +4,13 @@ use std::future::Future;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use gateway_core::cursor::Cursor;
+use gateway_core::cursor::{Cursor, OF_OTHER_REQUEST};
 use gateway_core::epochs::{Epoch, OF_SYMBOLS};
 use gateway_core::error::ToolError;
 use gateway_core::keys::RequestKey;
 use gateway_core::limits::Limits;
 use gateway_core::page::{ResponseBudget, WantedPage};
-use gateway_core::tool::{Arguments, Canonical, Question, Registered};
+use gateway_core::tool::{Aim, Arguments, Canonical, Question, Registered};
 use gateway_core::wording::Wording;
 use tokio::time::timeout;
 
@@ -95,20 +95,34 @@ impl<E: Editor> Gateway<E> {
         }
         self.freshness().catch_up(self.workspace(), question.subject.uri()).await?;
         catching_up.store(false, Ordering::Relaxed);
-        let is_placed = aim.is_none() && expect.is_none();
+        if aim.is_none() && expect.is_none() {
+            return self.answer_once(tool, question, page, budget, progress).await;
+        }
+        let is_looked_for = matches!(aim, Some(Aim::Symbol(_) | Aim::Piece(_)));
         loop {
             let before = self.workspace().now().epochs;
-            let (tool, question) = if is_placed {
-                (tool, question.clone())
-            } else {
-                // Boxed, because most calls need no room for it.
-                Box::pin(self.aimed(tool, question.clone(), aim.as_ref(), expect.as_deref(), progress)).await?
+            // Boxed, because most calls need no room for it.
+            let aimed = Box::pin(self.aimed(tool, question.clone(), aim.as_ref(), expect.as_deref(), progress)).await;
+            let answered = match aimed {
+                Ok((tool, about)) => self.answer_once(tool, about, page.clone(), budget, progress).await,
+                Err(error) => Err(error),
             };
-            let answered = self.answer_once(tool, question, page.clone(), budget, progress).await;
-            // What is looked for may be elsewhere by now.
-            if is_placed || self.workspace().now().epochs.changed_since(&before, OF_SYMBOLS).is_empty() {
-                return answered;
+            if answered.is_err() {
+                self.freshness().catch_up(self.workspace(), question.subject.uri()).await?;
             }
+            // What is looked for may be elsewhere by now.
+            if !self.workspace().now().epochs.changed_since(&before, OF_SYMBOLS).is_empty() {
+                continue;
+            }
+            return match answered {
+                // What is told of the target has changed.
+                Err(ToolError::CursorInvalid(OF_OTHER_REQUEST)) => Err(ToolError::CursorStale { changed: Vec::new() }),
+                // It was found where the text has nothing: one of the two is of before a write.
+                Err(ToolError::LineNotFound { .. } | ToolError::CharacterNotFound { .. }) if is_looked_for => {
+                    Err(ToolError::CatchingUp)
+                }
+                answered => answered,
+            };
         }
     }
 

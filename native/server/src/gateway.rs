@@ -6,6 +6,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use gateway_core::epochs::Epoch;
 use gateway_core::limits::Limits;
 use gateway_core::tool::Registered;
+use tokio::sync::{Mutex, MutexGuard};
 
 use crate::access::Access;
 use crate::activity::Activity;
@@ -45,6 +46,8 @@ pub struct Gateway<E> {
     single_flight: SingleFlight<FlightKey, Answer>,
     silent: Silent,
     freshness: Arc<Freshness>,
+    /// Held while files are looked through, which is much work.
+    looking_through: Mutex<()>,
 }
 
 #[derive(Debug, Clone)]
@@ -79,6 +82,7 @@ impl<E: Editor> Gateway<E> {
             single_flight: SingleFlight::default(),
             silent: Silent::default(),
             freshness,
+            looking_through: Mutex::default(),
         }
     }
 
@@ -150,6 +154,11 @@ impl<E: Editor> Gateway<E> {
 
     pub(crate) fn freshness(&self) -> &Arc<Freshness> {
         &self.freshness
+    }
+
+    /// The right to look through files.
+    pub(crate) async fn looking_through(&self) -> MutexGuard<'_, ()> {
+        self.looking_through.lock().await
     }
 
     fn in_force(&self) -> InForce {

@@ -13,6 +13,7 @@ mod catching_up;
 mod connection_limit;
 pub mod disk;
 pub mod editor;
+pub mod files;
 mod freshness;
 pub mod gateway;
 pub mod http;

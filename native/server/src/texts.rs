@@ -1,27 +1,35 @@
 //! The texts of files behind core's [`Texts`]: what somebody has changed in the editor and not saved, and else what is on disk.
 
+use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
-use std::fs::File;
-use std::io::{self, Read};
+use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
 use gateway_core::ask::{Ask, Shape};
 use gateway_core::error::ToolError;
 use gateway_core::roots::{AllowedRoots, RealPaths};
-use gateway_core::texts::{RawTexts, Texts};
+use gateway_core::texts::{RawTexts, Texts, WithWord};
 use gateway_core::uri::{CanonicalUri, PathStyle, file_uri, path_of_file_uri};
 
 use crate::disk::Disk;
+use crate::files::{LARGEST_TEXT, open_in_place, text_of};
 use crate::walk;
 
 /// The question for the texts that are not saved. LSP has no such request.
 pub(crate) const UNSAVED: Ask = Ask::of_editor("editor/unsavedTexts", Shape::Texts);
 
-/// The largest file of which the text is read, in bytes.
-const LARGEST: u64 = 16 * 1024 * 1024;
-/// How many bytes of text are looked through for a word.
-const MOST_LOOKED_THROUGH: usize = 256 * 1024 * 1024;
+/// How many bytes of files are looked through for a word, and at how many of the first it shows that a file is no text.
+const MOST_LOOKED_THROUGH: u64 = 256 * 1024 * 1024;
+const BEGINNING: u64 = 8_192;
+
+/// What was found of a word in a file.
+enum Search {
+    Has,
+    HasNot,
+    /// It may have it.
+    Unsearched,
+}
 
 /// The texts of files, by their canonical URIs. Calls block on the disk.
 #[derive(Default)]
@@ -44,33 +52,53 @@ impl FileTexts {
         Ok(Self { unsaved: texts })
     }
 
-    /// The files in the roots that have the word in them, in the order of their paths, and whether all were looked through.
-    /// What Git ignores is left out.
-    pub(crate) fn with_word(&self, word: &str, roots: &AllowedRoots) -> (Vec<CanonicalUri>, bool) {
-        let (mut found, mut left) = (BTreeSet::new(), MOST_LOOKED_THROUGH);
+    /// The files in the roots that have the word in them, but what [`walk`] passes over.
+    pub(crate) fn with_word(&self, word: &str, roots: &AllowedRoots) -> WithWord {
+        let (mut files, mut unsearched, mut left) = (BTreeSet::new(), 0, MOST_LOOKED_THROUGH);
         for folder in roots.folders() {
-            let mut entries = 0;
-            for entry in walk::entries(folder.real) {
-                entries += 1;
-                let uri = entry.path().to_str().map(|path| file_uri(path, PathStyle::NATIVE));
-                let is_file = entry.file_type().is_some_and(|kind| kind.is_file());
-                let Some(uri) = uri.filter(|_| is_file).and_then(|uri| roots.admit_output(&uri, &Disk).ok()) else {
-                    continue;
+            let mut walk = walk::below(folder.real);
+            for entry in walk.by_ref().filter(|entry| !entry.is_folder) {
+                let uri = entry.path.to_str().map(|path| file_uri(path, PathStyle::NATIVE));
+                let Some(uri) = uri.and_then(|uri| roots.admit_output(&uri, &Disk).ok()) else { continue };
+                let found = match self.unsaved.get(&uri) {
+                    Some(Some(text)) if has_word(text, word) => Search::Has,
+                    Some(Some(_)) => Search::HasNot,
+                    Some(None) => Search::Unsearched,
+                    None => search(&entry.path, word, &mut left),
                 };
-                let Some(text) = self.text(&uri) else { continue };
-                if has_word(&text, word) {
-                    found.insert(uri);
-                }
-                left = left.saturating_sub(text.len());
-                if left == 0 {
-                    return (found.into_iter().collect(), false);
+                match found {
+                    Search::Has => _ = files.insert(uri),
+                    Search::HasNot => {}
+                    Search::Unsearched => unsearched += 1,
                 }
             }
-            if entries >= walk::MAX_LOOKED_AT {
-                return (found.into_iter().collect(), false);
-            }
+            unsearched += usize::from(!walk.is_whole());
         }
-        (found.into_iter().collect(), true)
+        WithWord { files: files.into_iter().collect(), unsearched }
+    }
+}
+
+/// Looks through a file, if it is a text and no more than `left` bytes, which it takes from that.
+fn search(path: &Path, word: &str, left: &mut u64) -> Search {
+    let Ok(file) = open_in_place(path) else { return Search::HasNot };
+    let size = match file.metadata() {
+        Ok(found) if found.is_file() => found.len(),
+        _ => return Search::HasNot,
+    };
+    let read = |most: u64, into: &mut Vec<u8>| (&file).take(most).read_to_end(into).is_ok();
+    let mut bytes = Vec::new();
+    if !read(BEGINNING, &mut bytes) || bytes.contains(&0) {
+        return Search::HasNot;
+    }
+    if size > LARGEST_TEXT || size > *left || !read(LARGEST_TEXT, &mut bytes) {
+        return Search::Unsearched;
+    }
+    *left -= size;
+    match String::from_utf8_lossy(&bytes) {
+        text if !has_word(&text, word) => Search::HasNot,
+        // Whoever reads it may find the word there.
+        Cow::Owned(_) => Search::Unsearched,
+        Cow::Borrowed(_) => Search::Has,
     }
 }
 
@@ -90,45 +118,8 @@ impl Texts for FileTexts {
             return text.clone();
         }
         let path = path_of_file_uri(uri.as_str(), PathStyle::NATIVE)?;
-        let file = open_in_place(Path::new(&path)).ok()?;
-        let is_small = file.metadata().is_ok_and(|found| found.is_file() && found.len() <= LARGEST);
-        if !is_small {
-            return None;
-        }
-        let mut text = String::new();
-        file.take(LARGEST).read_to_string(&mut text).ok()?;
-        Some(Arc::from(text.strip_prefix('\u{feff}').unwrap_or(&text)))
+        text_of(open_in_place(Path::new(&path)).ok()?)
     }
-}
-
-/// Opens a real path, unless a link has come into its way since it was resolved.
-#[cfg(target_os = "linux")]
-fn open_in_place(path: &Path) -> io::Result<File> {
-    use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat2};
-    use rustix::io::Errno;
-
-    // A pipe without a writer would be waited for.
-    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
-    match openat2(CWD, path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS) {
-        Ok(opened) => Ok(opened.into()),
-        // The system, or what it runs in, has no such call.
-        Err(Errno::NOSYS | Errno::PERM) => open_and_look(path),
-        Err(error) => Err(error.into()),
-    }
-}
-
-#[cfg(not(target_os = "linux"))]
-fn open_in_place(path: &Path) -> io::Result<File> {
-    open_and_look(path)
-}
-
-fn open_and_look(path: &Path) -> io::Result<File> {
-    if !path.is_file() {
-        return Err(io::ErrorKind::NotFound.into());
-    }
-    let file = File::open(path)?;
-    let is_in_place = Disk.real_path(path).is_ok_and(|real| real == path);
-    if is_in_place { Ok(file) } else { Err(io::ErrorKind::NotFound.into()) }
 }
 
 #[cfg(test)]

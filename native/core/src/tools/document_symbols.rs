@@ -1,6 +1,7 @@
 //! `vscode.lsp.documentSymbols` (contract section 7.4).
 
 use std::cmp::Reverse;
+use std::collections::BTreeSet;
 
 use serde::Serialize;
 use serde_json::Value;
@@ -14,6 +15,7 @@ use crate::limits::{MAX_DOCUMENT_SYMBOLS_TRAVERSED, MAX_ITEMS_NONPAGED};
 use crate::omissions::Omissions;
 use crate::order::{MissingLast, Text};
 use crate::page::List;
+use crate::place;
 use crate::position::{Position, Range};
 use crate::schema::{Field, Schema, required};
 use crate::symbol::{RawDocumentSymbol, RawDocumentSymbols, SymbolKind};
@@ -22,6 +24,9 @@ use crate::uri::CanonicalUri;
 
 /// The question for the outline of a document.
 pub const ASK: Ask = Ask::new("textDocument/documentSymbol", Shape::DocumentSymbols);
+
+/// How many of the symbols around one are told: only odd texts nest deeper, and their names may add up to gigabytes.
+const MAX_CONTAINERS: usize = 64;
 
 pub(super) struct DocumentSymbols;
 
@@ -153,24 +158,37 @@ fn container_name<'a>(raw: &'a RawDocumentSymbols, item: &RawDocumentSymbol) -> 
     }
 }
 
-/// Where the name of the symbol that takes this range stands, if there is one; of several the first.
+/// Where the name of the symbol that takes this range stands, if there is one.
 pub fn name_in(outline: &Raw, range: Range) -> Result<Option<Position>, ToolError> {
     let takes_it = |item: &&RawDocumentSymbol| item.range == range;
     let names = outline.document_symbols()?.items.iter().filter(takes_it).filter_map(|item| item.selection);
-    Ok(names.map(|name| name.start).min())
+    let mut names: BTreeSet<_> = names.map(|name| name.start).collect();
+    if names.len() > 1 {
+        let (count, told) = (names.len(), place::first_of(&names));
+        let advice = format!("{count} symbols take this range, with names at {told}; pass one of these as `at`.");
+        return Err(ToolError::InvalidParams(advice));
+    }
+    Ok(names.pop_first())
 }
 
 /// The smallest symbol whose name or whole holds the place; that of a name first.
 pub(super) fn innermost(raw: &RawDocumentSymbols, at: Position) -> Result<Option<&RawDocumentSymbol>, ToolError> {
     let holds = |range: &Range| range.start <= at && at <= range.end;
+    let names = |item| -> Result<Vec<_>, ToolError> {
+        Ok(containers(raw, item)?.into_iter().chain(name(raw, item)?).map(Text).collect())
+    };
     let mut found = None;
     for item in &raw.items {
         let is_named = item.selection.as_ref().is_some_and(holds);
         if is_named || holds(&item.range) {
-            // By their names as well, so that it is the same one whatever the order of those that hold the same.
-            let names: Vec<_> = containers(raw, item)?.into_iter().chain(name(raw, item)?).map(Text).collect();
-            let key = (is_named, item.range.start, Reverse(item.range.end), names);
-            if found.as_ref().is_none_or(|(best, _)| key > *best) {
+            let key = (is_named, item.range.start, Reverse(item.range.end));
+            let is_better = match found {
+                None => true,
+                // So that it is the same one whatever the order of those that hold the same.
+                Some((best, other)) if best == key => names(item)? > names(other)?,
+                Some((best, _)) => key > best,
+            };
+            if is_better {
                 found = Some((key, item));
             }
         }
@@ -178,7 +196,7 @@ pub(super) fn innermost(raw: &RawDocumentSymbols, at: Position) -> Result<Option
     Ok(found.map(|(_, item)| item))
 }
 
-/// The names of what contains the symbol, the innermost last.
+/// The names of what contains the symbol, the innermost last: at most [`MAX_CONTAINERS`].
 pub(super) fn containers<'a>(raw: &'a RawDocumentSymbols, item: &RawDocumentSymbol) -> Result<Vec<&'a str>, ToolError> {
     if item.parent.is_none() {
         return Ok(text(raw, item.container_name)?.into_iter().collect());
@@ -186,7 +204,9 @@ pub(super) fn containers<'a>(raw: &'a RawDocumentSymbols, item: &RawDocumentSymb
     let (mut containers, mut inner) = (Vec::new(), item);
     // A parent stands before what it contains; anything else is junk from a provider.
     let mut before = raw.items.len();
-    while let Some(parent) = inner.parent.map(|parent| parent as usize) {
+    while containers.len() < MAX_CONTAINERS
+        && let Some(parent) = inner.parent.map(|parent| parent as usize)
+    {
         inner = raw.items.get(parent).filter(|_| parent < before).ok_or(ToolError::ProviderFailed(None))?;
         before = parent;
         containers.extend(name(raw, inner)?);

@@ -22,13 +22,13 @@ use crate::place;
 use crate::position::{Position, Range};
 use crate::schema::{Field, Schema, optional, required};
 use crate::snapshots::Retained;
-use crate::texts;
+use crate::texts::{self, ShownLines};
 use crate::tool::{Aim, Arguments, Asked, Canonical, Misfit, Question};
 use crate::uri::CanonicalUri;
 
 /// Most patterns of one call, and most characters of one of them.
 const MAX_PATTERNS: usize = 32;
-const MAX_PATTERN_CHARACTERS: usize = 1_024;
+pub(super) const MAX_PATTERN_CHARACTERS: usize = 1_024;
 
 /// The arguments that say what is asked about.
 pub(super) const TARGET: [&str; 6] = ["file", "at", "symbol", "text", "near", "expect"];
@@ -91,6 +91,9 @@ impl Input {
             let advice = format!("`file` may have at most {MAX_URI_CHARACTERS} characters; correct the path.");
             return Err(refused(advice));
         }
+        if input.file.as_ref().is_some_and(String::is_empty) {
+            return Err(refused("`file` is empty; pass the path of a file.".to_owned()));
+        }
         check_globs(&input.paths)?;
         Ok(input)
     }
@@ -108,6 +111,10 @@ impl Input {
     /// The question about the target, with parameters after what is told of the target, or why it is none.
     pub(super) fn about_target(mut self, parameters: Vec<String>) -> Result<Arguments, Misfit> {
         let page = Some(self.page());
+        if self.expect.as_ref().is_some_and(|expected| !texts::is_digest(expected)) {
+            let advice = "`expect` is no digest; pass the one that `symbol.source` gave, or leave it out.";
+            return Err(refused(advice.to_owned()));
+        }
         let (subject, aim) = match (self.file, self.at, self.symbol, self.text, self.near) {
             (Some(uri), Some(at), None, None, None) => {
                 let range = at.map_err(Misfit::Refused)?;
@@ -340,20 +347,21 @@ impl ByFile {
         with_lines: bool,
         asked: &Asked<'_>,
     ) -> Result<Canonical, ToolError> {
-        let mut groups = Vec::with_capacity(self.files.len());
+        let (mut groups, mut omissions) = (Vec::with_capacity(self.files.len()), self.omissions);
         let mut first = 0;
         let mut items = Vec::with_capacity(self.places());
         for OfFile { uri, path, places } in &self.files {
             let text = if with_lines { asked.texts.text(uri) } else { None };
-            let lines = text.as_deref().map(texts::lines).unwrap_or_default();
+            let mut lines = text.as_deref().map(ShownLines::of);
             let outline = asked.outlines.iter().find_map(|(of, outline)| outline.as_ref().filter(|_| of == uri));
             for &range in places {
                 let mut item = place::written(range);
                 if let Some(symbol) = outline.map(|raw| around(raw, range.start)).transpose()?.flatten() {
                     item = format!("{item} [{symbol}]");
                 }
-                if let Some(line) = lines.get(range.start.line as usize) {
-                    item = format!("{item} {}", texts::shown_line(line, range));
+                match lines.as_mut().and_then(|lines| lines.around(range.start)) {
+                    Some(line) => item = format!("{item} {line}"),
+                    None => omissions.without_line += usize::from(with_lines),
                 }
                 items.push(item);
             }
@@ -362,7 +370,7 @@ impl ByFile {
         }
         let set = CanonicalSet::encode(items)?;
         let opening = format!(r#"{}{counts}"files":["#, target_member(asked));
-        Ok(listed(set, self.roots, opening, groups, nouns, self.omissions, asked))
+        Ok(listed(set, self.roots, opening, groups, nouns, omissions, asked))
     }
 }
 
@@ -424,7 +432,11 @@ pub(super) fn globs(patterns: &[String]) -> Result<Option<GlobSet>, ToolError> {
     }
     let mut set = GlobSetBuilder::new();
     for pattern in patterns {
-        set.add(GlobBuilder::new(pattern).literal_separator(true).build().map_err(|_| unusable())?);
+        // A folder stands for all in it.
+        let pattern = pattern.strip_prefix("./").unwrap_or(pattern).trim_end_matches('/');
+        for pattern in [pattern, &format!("{pattern}/**")] {
+            set.add(GlobBuilder::new(pattern).literal_separator(true).build().map_err(|_| unusable())?);
+        }
     }
     set.build().map(Some).map_err(|_| unusable())
 }

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use globset::{GlobBuilder, GlobMatcher};
+use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use serde_json::Value;
 
 use super::document_symbols::{ASK, name};
-use super::listed::{Input, PAGE, file_schema, listed, output, page_fields};
+use super::listed::{Input, MAX_PATTERN_CHARACTERS, PAGE, file_schema, listed, output, page_fields};
 use crate::ask::{Ask, Raw, Subject};
 use crate::canonical::{CanonicalSet, ordered};
 use crate::error::ToolError;
@@ -163,10 +163,31 @@ impl<'a> Tree<'a> {
 }
 
 /// What a name has to match: a text without a sign of globs is a part of it.
-fn glob(pattern: &str) -> Result<GlobMatcher, ToolError> {
+fn glob(pattern: &str) -> Result<GlobSet, ToolError> {
+    let refused = |advice: String| Err(ToolError::InvalidParams(advice));
+    if pattern.chars().count() > MAX_PATTERN_CHARACTERS {
+        return refused(format!("`match` may have at most {MAX_PATTERN_CHARACTERS} characters; pass a shorter one."));
+    }
     let is_part = !pattern.contains(['*', '?', '[', ']', '{', '}', '\\']);
     let part = format!("*{pattern}*");
     let glob = GlobBuilder::new(if is_part { &part } else { pattern }).case_insensitive(is_part).build();
-    let unusable = "`match` is no glob such as get*; correct it.";
-    Ok(glob.map_err(|_| ToolError::InvalidParams(unusable.to_owned()))?.compile_matcher())
+    // A set, because a single one panics where it cannot be compiled.
+    let set = glob.and_then(|glob| GlobSetBuilder::new().add(glob).build());
+    set.or_else(|_| refused("`match` is no glob such as get*; correct it.".to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_pattern_ends_the_process() {
+        let nested = |depth| format!("{}a{}", "{".repeat(depth), "}".repeat(depth));
+        for pattern in [nested(200_000), nested(500), "a".repeat(1_025), "?".repeat(1_000_000), "[".to_owned()] {
+            assert!(matches!(glob(&pattern), Err(ToolError::InvalidParams(_))));
+        }
+        for pattern in [nested(20), "a".repeat(1_024), "?".repeat(1_024), "[!a-z]*".repeat(146)] {
+            assert!(glob(&pattern).is_ok(), "{pattern}");
+        }
+    }
 }

@@ -21,7 +21,7 @@ use crate::position::{Position, Range};
 use crate::schema::{Field, Schema, optional, required};
 use crate::snapshots::Retained;
 use crate::symbol::{RawDocumentSymbols, RawWorkspaceSymbols, SymbolKind};
-use crate::texts;
+use crate::texts::ShownLines;
 use crate::tool::{Arguments, Asked, Canonical, Misfit, Question, Tool};
 use crate::uri::CanonicalUri;
 
@@ -103,6 +103,15 @@ impl Tool for SymbolFind {
         let [raw] = answers else { return Err(ToolError::Internal) };
         let wanted = Wanted::of(asked.question)?;
         let Wanted { patterns, .. } = &wanted;
+        if let Some(found) = asked.with_word {
+            let mut files = Vec::new();
+            for uri in &found.files {
+                if is_below(uri, patterns.as_ref(), asked)? {
+                    files.push(uri.clone());
+                }
+            }
+            return Ok(files);
+        }
         let found = Hit::all(raw.workspace_symbols()?, &wanted, asked)?;
         let Some(best) = found.iter().map(|(_, hit)| hit.fit).min() else { return Ok(Vec::new()) };
         let mut files = BTreeSet::new();
@@ -123,7 +132,10 @@ impl Tool for SymbolFind {
         let wanted = Wanted::of(asked.question)?;
         let Wanted { path, kinds, patterns, .. } = &wanted;
         let is_wanted = |uri: &CanonicalUri| is_below(uri, patterns.as_ref(), asked);
-        let mut omissions = Omissions::default();
+        let mut omissions = Omissions {
+            unsearched: asked.with_word.map(|found| found.unsearched).unwrap_or_default(),
+            ..Omissions::default()
+        };
         let mut outlines: Vec<(&CanonicalUri, &RawDocumentSymbols)> = Vec::new();
         if let Some(document) = asked.document {
             outlines.push((document, raw.document_symbols()?));
@@ -134,7 +146,7 @@ impl Tool for SymbolFind {
                 }
             }
             let found = Hit::all(raw.workspace_symbols()?, &wanted, asked)?;
-            omissions = found.omissions();
+            omissions = Omissions { unsearched: omissions.unsearched, ..found.omissions() };
             let best = found.iter().map(|(_, hit)| hit.fit).min();
             // Nobody found anything there: each is at least one.
             let is_found = |uri: &CanonicalUri| found.iter().any(|(of, _)| of == uri);
@@ -157,22 +169,25 @@ impl Tool for SymbolFind {
             }
         }
         let mut symbols = Vec::new();
-        for (root, file, raw, text) in &files {
-            let lines = text.as_deref().map(texts::lines).unwrap_or_default();
-            let found = Symbol::all(raw, path, *root, file)?;
-            symbols.extend(found.into_iter().map(|symbol| Symbol {
-                head: lines.get(symbol.place.start.line as usize).map(|line| texts::shown_line(line, symbol.place)),
-                ..symbol
-            }));
+        for (file, (root, path_of_file, raw, _)) in files.iter().enumerate() {
+            symbols.extend(Symbol::all(raw, path, *root, path_of_file, file)?);
         }
-        symbols.retain(|symbol| kinds.is_empty() || kinds.iter().any(|kind| kind == symbol.kind.word()));
+        if let Some(number) = path.number {
+            leave_out(&mut symbols, &mut omissions.other_numbers, |symbol| symbol.number == number);
+        }
+        let is_of_kind = |symbol: &Symbol<'_>| kinds.is_empty() || kinds.iter().any(|kind| kind == symbol.kind.word());
+        leave_out(&mut symbols, &mut omissions.other_kinds, is_of_kind);
         let best = symbols.iter().map(|symbol| symbol.fit).min();
-        let all = symbols.len();
-        symbols.retain(|symbol| Some(symbol.fit) == best);
-        omissions.other_names += all - symbols.len();
-        let used = symbols.iter().map(|symbol| symbol.root).collect();
-        let set = CanonicalSet::encode(ordered(symbols).iter().map(Symbol::row))?;
-        let roots = asked.roots.told(&used);
+        leave_out(&mut symbols, &mut omissions.other_names, |symbol| Some(symbol.fit) == best);
+        let symbols = ordered(symbols);
+        let mut lines: Vec<_> = files.iter().map(|(.., text)| text.as_deref().map(ShownLines::of)).collect();
+        let mut rows = Vec::with_capacity(symbols.len());
+        for symbol in &symbols {
+            let head = lines[symbol.file].as_mut().and_then(|lines| lines.around(symbol.place.start));
+            rows.push(symbol.row(head));
+        }
+        let set = CanonicalSet::encode(rows)?;
+        let roots = asked.roots.told(&symbols.iter().map(|symbol| symbol.root).collect());
         Ok(listed(set, roots, r#""symbols":["#.to_owned(), Vec::new(), ("symbol", "symbols"), omissions, asked))
     }
 
@@ -198,10 +213,11 @@ pub fn question_of_target(subject: &Subject, symbol: &str) -> Result<Question, T
     question(subject.uri().map(str::to_owned), symbol, &[], &[])
 }
 
-/// The symbol that was found, if it is the only one: as its row, the path of its file and its place.
-pub fn only(found: &Retained) -> Option<(String, String, Position)> {
+/// The symbol that was found, if it is the only one and has this name: as its row, the path of its file and its place.
+pub fn only(found: &Retained, symbol: &str) -> Option<(String, String, Position)> {
     #[derive(Deserialize)]
     struct Place {
+        name: String,
         path: String,
         at: String,
     }
@@ -209,11 +225,19 @@ pub fn only(found: &Retained) -> Option<(String, String, Position)> {
         return None;
     }
     let mut row = std::str::from_utf8(found.set.json()).ok()?.to_owned();
-    let Place { path, at } = serde_json::from_str(&row).ok()?;
-    if found.completeness == Completeness::Unconfirmed {
-        // The answer is about this one, and nobody has shown that no other has the name.
+    let Place { name, path, at } = serde_json::from_str(&row).ok()?;
+    if NamePath::read(symbol).ok()?.fit_of_name(&name) != Some(Fit::Exact) {
+        return None;
+    }
+    // The answer is about this one, and nobody has shown that no other has the name.
+    let why = match found.completeness {
+        Completeness::Unconfirmed => Some("no language server has shown that it is ready"),
+        Completeness::Confirmed if found.omissions.unsearched > 0 => Some("not all files were searched"),
+        Completeness::Confirmed => None,
+    };
+    if let Some(why) = why {
         row.truncate(row.len() - "}".len());
-        row.push_str(r#","note":"others may have this name: no language server has shown that it is ready"}"#);
+        row = format!(r#"{row},"note":"others may have this name: {why}"}}"#);
     }
     let Range { start, .. } = place::read(&at)?.ok()?;
     Some((row, path, start))
@@ -293,8 +317,9 @@ struct Symbol<'a> {
     name: Text<'a>,
     kind: SymbolKind,
     containers: Vec<Text<'a>>,
-    /// The line of its name, which is the same for all symbols at one place.
-    head: Option<String>,
+    /// Which of those of this name in the same container it is, and which of the files has it: both follow from the others.
+    number: usize,
+    file: usize,
 }
 
 #[derive(Serialize)]
@@ -311,7 +336,13 @@ struct Row<'a> {
 
 impl<'a> Symbol<'a> {
     /// The symbols of an outline that fit, in order.
-    fn all(raw: &'a RawDocumentSymbols, path: &NamePath, root: usize, file: &'a str) -> Result<Vec<Self>, ToolError> {
+    fn all(
+        raw: &'a RawDocumentSymbols,
+        path: &NamePath,
+        root: usize,
+        path_of_file: &'a str,
+        file: usize,
+    ) -> Result<Vec<Self>, ToolError> {
         let (items, max_items) = (raw.items.len(), MAX_DOCUMENT_SYMBOLS_TRAVERSED);
         if items > max_items {
             return Err(ToolError::TooManyItems { items, max_items });
@@ -324,41 +355,38 @@ impl<'a> Symbol<'a> {
                 found.push(Self {
                     fit,
                     root,
-                    path: Text(file),
+                    path: Text(path_of_file),
                     place: item.selection.unwrap_or(item.range),
                     range: item.range,
                     name: Text(name),
                     kind: item.kind,
                     containers: containers.into_iter().map(Text).collect(),
-                    head: None,
+                    number: 0,
+                    file,
                 });
             }
         }
-        let found = ordered(found);
-        Ok(match path.number {
-            Some(number) => numbered(found, number),
-            None => found,
-        })
+        let mut found = ordered(found);
+        let mut met: BTreeMap<_, usize> = BTreeMap::new();
+        for symbol in &mut found {
+            let before = met.entry((symbol.name, symbol.containers.clone())).or_default();
+            symbol.number = *before;
+            *before += 1;
+        }
+        Ok(found)
     }
 
-    fn row(&self) -> Row<'_> {
-        let Self { name: Text(name), kind, containers, path: Text(path), place, head, .. } = self;
+    fn row<'b>(&'b self, head: Option<&'b str>) -> Row<'b> {
+        let Self { name: Text(name), kind, containers, path: Text(path), place, .. } = self;
         let containers: Vec<_> = containers.iter().map(|Text(name)| *name).collect();
         let containers = (!containers.is_empty()).then(|| containers.join("."));
-        Row { name, containers, kind: kind.word(), path, at: place::written(*place), head: head.as_deref() }
+        Row { name, containers, kind: kind.word(), path, at: place::written(*place), head }
     }
 }
 
-/// Of symbols in order, those that have this number among those of the same name in the same container.
-fn numbered(symbols: Vec<Symbol<'_>>, number: usize) -> Vec<Symbol<'_>> {
-    let mut met: BTreeMap<_, usize> = BTreeMap::new();
-    let mut chosen = Vec::new();
-    for symbol in symbols {
-        let before = met.entry((symbol.name, symbol.containers.clone())).or_default();
-        if *before == number {
-            chosen.push(symbol);
-        }
-        *before += 1;
-    }
-    chosen
+/// Leaves out all symbols but those that are wanted, and counts them.
+fn leave_out<'a>(symbols: &mut Vec<Symbol<'a>>, omitted: &mut usize, is_wanted: impl Fn(&Symbol<'a>) -> bool) {
+    let all = symbols.len();
+    symbols.retain(is_wanted);
+    *omitted += all - symbols.len();
 }

@@ -110,19 +110,28 @@ fn first_of_comment(lines: &[&str], line: usize) -> usize {
     let mut first = line;
     while first > 0 {
         let above = lines[first - 1].trim();
-        if above.ends_with("*/") {
-            let Some(begin) = lines[..first].iter().rposition(|line| line.contains("/*")) else { break };
-            if !lines[begin].trim_start().starts_with("/*") {
-                break;
-            }
-            first = begin;
-        } else if ["//", "# ", "#[", "@", "--"].iter().any(|opening| above.starts_with(opening)) {
+        if ["//", "# ", "#[", "@", "-- "].iter().any(|opening| above.starts_with(opening)) || above == "#" {
             first -= 1;
+        } else if above.ends_with("*/")
+            && let Some(begin) = lines[..first].iter().rposition(|line| line.contains("/*"))
+            && is_comment(&lines[begin..first])
+        {
+            first = begin;
         } else {
             break;
         }
     }
     first
+}
+
+/// Whether lines are one comment and nothing else.
+fn is_comment(lines: &[&str]) -> bool {
+    let Some(after) = lines.first().and_then(|first| first.trim_start().strip_prefix("/*")) else { return false };
+    let rest = lines.get(1..).unwrap_or_default();
+    let ends = [after].into_iter().chain(rest.iter().copied()).enumerate().find(|(_, line)| line.contains("*/"));
+    ends.is_some_and(|(number, line)| {
+        number == rest.len() && line.find("*/").is_some_and(|at| line[at + 2..].trim().is_empty())
+    })
 }
 
 /// The line, or of a very long one its beginning.
@@ -148,6 +157,14 @@ mod tests {
             (&["#include <a.h>", "int lift() {"], 1),
             (&["// Of all.", "", "int lift() {"], 2),
             (&["a(); /* of a */", "int lift() {"], 1),
+            (&["/* of a */ a();", "b(); // or */", "int lift() {"], 2),
+            (&["/* of a */ a(); /* of a */", "int lift() {"], 1),
+            (&["/* of a */", "a(); // or */", "int lift() {"], 2),
+            (&["// Lifts */", "int lift() {"], 0),
+            (&["/**/", "int lift() {"], 0),
+            (&["--i;", "int lift() {"], 1),
+            (&["-- Lifts.", "lift = 1"], 0),
+            (&["a", "#", "# Lifts.", "#", "def lift():"], 1),
         ];
         for (lines, first) in cases {
             assert_eq!(first_of_comment(lines, lines.len() - 1), first, "{lines:?}");

@@ -146,7 +146,17 @@ impl Call {
         let document = uri.and_then(|uri| roots.admit(uri, &disk()).ok()).map(|document| document.uri);
         let (document, outlines) = (document.as_ref(), &*self.outlines);
         let completeness = Completeness::Confirmed;
-        work(&Asked { question, document, in_tab: false, outlines, completeness, roots, real, texts: &self.texts })
+        work(&Asked {
+            question,
+            document,
+            in_tab: false,
+            outlines,
+            with_word: None,
+            completeness,
+            roots,
+            real,
+            texts: &self.texts,
+        })
     }
 
     /// The full set of a paged tool.

@@ -289,6 +289,27 @@ async fn a_document_is_held_open_and_changed_only_if_its_text_is() {
 }
 
 #[tokio::test]
+async fn a_byte_order_mark_is_no_part_of_a_text() {
+    let bench = Bench::new(&[WATCHES]);
+    bench.write("a.txt", "\u{feff}word wrong\nword\n");
+    let target = json!({ "file": "a.txt", "text": "|word wrong", "declarations": true });
+    let answer = bench.call("vscode.lsp.usages", target).await.unwrap();
+    assert_eq!(answer["files"][0]["at"], json!(["0:0", "1:0"]));
+    assert_eq!(bench.received("textDocument/didOpen")[0]["textDocument"]["text"], "word wrong\nword\n");
+}
+
+#[tokio::test]
+async fn a_file_that_is_no_text_is_not_the_one_that_a_language_is_known_by() {
+    let bench = Bench::new(&[]);
+    fs::write(bench.root.join("0.txt"), [0xff]).unwrap();
+    let search = || bench.call("vscode.lsp.workspaceSymbols", json!({ "query": "word" }));
+    search().await.unwrap();
+    // It was known by this one.
+    fs::write(bench.root.join("a.txt"), [0xff]).unwrap();
+    search().await.unwrap();
+}
+
+#[tokio::test]
 async fn whatever_a_server_asks_is_answered_and_nothing_is_written_for_it() {
     let edit = json!({ "changes": {} });
     let asks = [

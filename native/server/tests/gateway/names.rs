@@ -109,6 +109,44 @@ async fn what_several_have_or_nothing_has_is_answered_by_what_was_found() {
 }
 
 #[tokio::test]
+async fn what_has_a_name_only_like_it_is_told_and_not_asked_about() {
+    let bench = with_f_on(&[1]);
+    for (name, symbol) in [("ff", "f"), ("F", "f")] {
+        bench.editor.set(|answers| {
+            answers.document_symbols.as_mut().expect("there is an outline").strings[0] = name.to_owned();
+        });
+        let answer = bench.call(USAGES, json!({ "symbol": symbol, "file": "a.ts" })).await.expect("an answer");
+        assert_eq!(answer["symbols"][0]["name"], name);
+        assert!(asked_places(&bench).is_empty(), "Nothing is asked about a place.");
+    }
+}
+
+#[tokio::test]
+async fn a_cursor_is_stale_once_something_else_is_told_of_the_target() {
+    let bench = with_f_on(&[1]);
+    fs::write(bench.root.join("a.ts"), "\n    f\n").expect("it is written");
+    let page = json!({ "symbol": "f", "maxTokens": 1 });
+    let mut next = page.clone();
+    next["cursor"] = bench.call(USAGES, page).await.expect("a page")["nextCursor"].clone();
+    fs::write(bench.root.join("a.ts"), "\n    f()\n").expect("it is written");
+    bench.gateway.bump(Epoch::Text);
+    let stale = bench.call(USAGES, next.clone()).await;
+    assert!(matches!(stale, Err(ToolError::CursorStale { .. })), "{stale:?}");
+
+    next["cursor"] = json!("none");
+    let invalid = bench.call(USAGES, next).await;
+    assert!(matches!(invalid, Err(ToolError::CursorInvalid(_))), "{invalid:?}");
+}
+
+#[tokio::test]
+async fn what_was_found_beyond_the_end_of_a_text_is_of_another_moment() {
+    let bench = with_f_on(&[2]);
+    assert_eq!(bench.call(USAGES, json!({ "symbol": "f" })).await, Err(ToolError::CatchingUp));
+    let at = bench.call(USAGES, json!({ "file": "a.ts", "at": "2:0" })).await;
+    assert!(matches!(at, Err(ToolError::LineNotFound { .. })), "{at:?}");
+}
+
+#[tokio::test]
 async fn what_has_moved_while_it_was_asked_about_is_looked_for_again() {
     let bench = with_f_on(&[0]);
     let editor = bench.editor.clone();
@@ -151,6 +189,15 @@ async fn a_range_of_an_outline_stands_for_the_name_in_it() {
         bench.call(USAGES, json!({ "file": "a.ts", "at": at })).await.expect("an answer");
         assert_eq!(asked_places(&bench).last(), Some(&line), "{at}");
     }
+
+    // A macro makes several symbols of one text.
+    bench.editor.set(|answers| {
+        let items = &mut answers.document_symbols.as_mut().expect("there is an outline").items;
+        items.push(RawDocumentSymbol { selection: Some(at(0, 6)), ..items[0] });
+    });
+    let refused = bench.call(USAGES, json!({ "file": "a.ts", "at": "0:0-1:9" })).await;
+    let advice = "2 symbols take this range, with names at 0:6, 1:4; pass one of these as `at`.";
+    assert_eq!(refused, Err(ToolError::InvalidParams(advice.to_owned())));
 }
 
 #[tokio::test]
@@ -209,7 +256,7 @@ async fn an_answer_is_given_about_the_text_that_is_expected_and_no_other() {
         json!({ "symbol": "f", "file": "a.ts" }),
     ];
     // The first 16 digits of the SHA-256 of `abc`.
-    for (expect, is_given) in [("ba7816bf8f01cfea", true), ("ba7816bf8f01cfeb", false), ("", false)] {
+    for (expect, is_given) in [("ba7816bf8f01cfea", true), ("ba7816bf8f01cfeb", false)] {
         for mut target in targets.clone() {
             target["expect"] = json!(expect);
             let answer = bench.call(USAGES, target.clone()).await;
@@ -261,6 +308,53 @@ async fn what_no_search_finds_is_found_in_the_files_that_have_the_word() {
 }
 
 #[tokio::test]
+async fn what_was_left_out_is_told_although_the_search_goes_on() {
+    let bench = with_f_on(&[1]);
+    bench.editor.set(|answers| answers.document_symbols = Some(outline(&[1])));
+    for (arguments, summary) in [
+        (json!({ "symbol": "f", "paths": ["src/**"] }), "No symbols; 1 in other paths was left out."),
+        (json!({ "symbol": "f", "kinds": ["class"] }), "No symbols; 1 of another kind was left out."),
+        (json!({ "symbol": "f[1]" }), "No symbols; 1 with another number was left out."),
+    ] {
+        let answer = bench.call("vscode.lsp.symbol.find", arguments.clone()).await.expect("an answer");
+        assert_eq!(answer["summary"], summary, "{arguments}");
+    }
+}
+
+#[tokio::test]
+async fn only_files_that_were_asked_for_are_looked_through_and_what_was_not_is_told() {
+    let bench = with_f_on(&[0]);
+    bench.editor.set(|answers| answers.workspace_symbols = Some(RawWorkspaceSymbols::default()));
+    let write = |name: &str, text: &[u8]| {
+        let path = bench.root.join(name);
+        fs::create_dir_all(path.parent().expect("a folder")).expect("it is made");
+        fs::write(path, text).expect("it is written");
+    };
+    for file in 0..40 {
+        write(&format!("lib/{file:02}.ts"), b"f\n");
+    }
+    write("src/z.ts", b"f\n");
+    let find = |paths| bench.call("vscode.lsp.symbol.find", json!({ "symbol": "f", "paths": paths }));
+    for paths in ["src/**", "./src/**", "src", "src/"] {
+        let answer = find([paths]).await.expect("an answer");
+        assert_eq!((&answer["symbols"][0]["path"], &answer["summary"]), (&json!("src/z.ts"), &json!("1 symbol.")));
+    }
+    // Larger than any that is read, in Latin 1, and no text at all.
+    write("lib/large.ts", "f\n".repeat(8 * 1024 * 1024 + 1).as_bytes());
+    write("lib/latin.ts", b"f // \xe9\n");
+    write("lib/picture.png", b"\0 f \xff");
+    let answer = find(["src/**"]).await.expect("an answer");
+    assert_eq!(answer["summary"], "1 symbol; at least 2 files were not searched for it.");
+    let target = bench.call(USAGES, json!({ "symbol": "f", "file": "src/z.ts" })).await.expect("an answer");
+    assert_eq!(target["target"]["note"], Value::Null);
+    for file in 0..40 {
+        fs::remove_file(bench.root.join(format!("lib/{file:02}.ts"))).expect("it was there");
+    }
+    let target = bench.call(USAGES, json!({ "symbol": "f" })).await.expect("an answer");
+    assert_eq!(target["target"]["note"], "others may have this name: not all files were searched");
+}
+
+#[tokio::test]
 async fn a_target_is_a_name_or_a_place_in_a_file_or_a_piece_of_its_text() {
     let bench = with_f_on(&[0]);
     for arguments in [
@@ -275,6 +369,7 @@ async fn a_target_is_a_name_or_a_place_in_a_file_or_a_piece_of_its_text() {
         json!({ "file": "a.ts", "near": "0-1" }),
         json!({ "symbol": "f", "near": "0-1" }),
         json!({ "symbol": "::" }),
+        json!({ "symbol": "f", "expect": "" }),
     ] {
         let refused = bench.call(USAGES, arguments.clone()).await.expect_err("it is refused");
         assert!(matches!(refused, ToolError::InvalidParams(_)), "{arguments}: {refused:?}");
