@@ -102,6 +102,17 @@ export async function typescript7(): Promise<InstalledServer> {
   );
 }
 
+/** The options that the program's table has for servers. */
+export const OPTIONS_IN_TABLE = {
+  typescript7: { disableAutomaticTypingAcquisition: true },
+  rustAnalyzer: {
+    cargo: { buildScripts: { enable: false } },
+    procMacro: { enable: false },
+    checkOnSave: false,
+    files: { watcher: "client" },
+  },
+};
+
 export function pyright(): Promise<InstalledServer> {
   return fromNpm("pyright-langserver", { pyright: "1.1.414" }, "pyright/langserver.index.js", {
     language: "python",

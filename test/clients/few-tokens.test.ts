@@ -1,27 +1,26 @@
 // What the tools in few tokens give, beside what the language servers give that are asked directly.
 
 import assert from "node:assert/strict";
-import { mkdirSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { buildHeadless } from "../../harness/build/headless.ts";
-import { GatewayClient, type Location, type Position, ToolFailure } from "../../harness/clients/gateway-client.ts";
+import { type GatewayClient, type Location, type Position, ToolFailure } from "../../harness/clients/gateway-client.ts";
 import { type AskedProject, ON_FLASK, ON_RXJS, ON_SEMVER, ON_ZLIB } from "../../harness/languages/asked-projects.ts";
 import { type DocumentSymbol, LanguageServer } from "../../harness/languages/language-server.ts";
 import {
   clangd,
   type InstalledServer,
-  linkPrograms,
+  OPTIONS_IN_TABLE,
   pyright,
   rustAnalyzer,
   typescript7,
 } from "../../harness/languages/language-servers.ts";
+import { startProgram } from "../../harness/languages/program.ts";
 import { type Place, type PROSE, placeIn, sample } from "../../harness/languages/sample.ts";
 import { root } from "../../harness/layout.ts";
 import { eventually } from "../../harness/machine/eventually.ts";
 import { unlessLonger } from "../../harness/machine/longer.ts";
-import { ownEnvironment } from "../../harness/machine/own-environment.ts";
 import { temporaryFolder } from "./replay-host.ts";
 
 type Range = Location["range"];
@@ -47,7 +46,7 @@ const PROJECTS: readonly Project[] = [
     name: "TypeScript 7 on rxjs",
     ...ON_RXJS,
     ...{ files: "src/**/*.ts", language: "typescript", server: typescript7, whole: 117 },
-    options: { disableAutomaticTypingAcquisition: true },
+    options: OPTIONS_IN_TABLE.typescript7,
     // It lets questions wait until it can answer them.
     ready: async () => {},
   },
@@ -68,12 +67,7 @@ const PROJECTS: readonly Project[] = [
     name: "rust-analyzer on semver",
     ...ON_SEMVER,
     ...{ files: "src/*.rs", language: "rust", server: rustAnalyzer, whole: 46 },
-    options: {
-      cargo: { buildScripts: { enable: false } },
-      procMacro: { enable: false },
-      checkOnSave: false,
-      files: { watcher: "client" },
-    },
+    options: OPTIONS_IN_TABLE.rustAnalyzer,
     ready: (server, uri) => server.quiescentFrom(uri),
   },
 ];
@@ -98,13 +92,7 @@ for (const project of PROJECTS.slice(0, unlessLonger(1, PROJECTS.length))) {
     const [folder, own] = [await temporaryFolder(t), await temporaryFolder(t)];
     await project.copyTo(folder);
     const installed = await project.server();
-    mkdirSync(join(own, "programs"));
-    linkPrograms(join(own, "programs"), [installed]);
-    const client = await GatewayClient.start({
-      command: await buildHeadless("dev"),
-      args: ["--root", folder, "--trust", "--catalog", "core"],
-      env: ownEnvironment(join(own, "kept"), join(own, "programs")),
-    });
+    const client = await startProgram(folder, own, installed, "core");
     t.after(() => client.close());
     const server = await LanguageServer.of(installed, folder, project.options, CAPABILITIES);
     t.after(() => server.stop());

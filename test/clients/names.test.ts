@@ -1,23 +1,14 @@
 // Symbols of real projects, each looked for by its name and those of what contains it.
 
 import assert from "node:assert/strict";
-import { globSync, mkdirSync } from "node:fs";
-import { join } from "node:path";
+import { globSync } from "node:fs";
 import { test } from "node:test";
-import { buildHeadless } from "../../harness/build/headless.ts";
-import { GatewayClient } from "../../harness/clients/gateway-client.ts";
 import { type AskedProject, ON_FLASK, ON_RXJS, ON_ZLIB } from "../../harness/languages/asked-projects.ts";
-import {
-  clangd,
-  type InstalledServer,
-  linkPrograms,
-  pyright,
-  typescript7,
-} from "../../harness/languages/language-servers.ts";
+import { clangd, type InstalledServer, pyright, typescript7 } from "../../harness/languages/language-servers.ts";
 import { namesIn } from "../../harness/languages/outline-names.ts";
+import { startProgram } from "../../harness/languages/program.ts";
 import { eventually } from "../../harness/machine/eventually.ts";
 import { unlessLonger } from "../../harness/machine/longer.ts";
-import { ownEnvironment } from "../../harness/machine/own-environment.ts";
 import { temporaryFolder } from "./replay-host.ts";
 
 interface Project extends AskedProject {
@@ -46,13 +37,7 @@ for (const { name, copyTo, word, server, files } of PROJECTS.slice(0, unlessLong
   test(`the names of symbols find them: ${name}`, async (t) => {
     const [folder, own] = [await temporaryFolder(t), await temporaryFolder(t)];
     await copyTo(folder);
-    mkdirSync(join(own, "programs"));
-    linkPrograms(join(own, "programs"), [await server()]);
-    const client = await GatewayClient.start({
-      command: await buildHeadless("dev"),
-      args: ["--root", folder, "--trust", "--catalog", "core"],
-      env: ownEnvironment(join(own, "kept"), join(own, "programs")),
-    });
+    const client = await startProgram(folder, own, await server(), "core");
     t.after(() => client.close());
     const find = (symbol: string) => client.call<Found>("vscode.lsp.symbol.find", { symbol, maxTokens: LARGEST_PAGE });
     await eventually(

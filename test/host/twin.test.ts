@@ -1,27 +1,24 @@
 // What the program answers without an editor, to the byte beside what a real VS Code answers from the same server.
 
 import assert from "node:assert/strict";
-import { mkdirSync } from "node:fs";
-import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import { buildHeadless } from "../../harness/build/headless.ts";
-import { GatewayClient } from "../../harness/clients/gateway-client.ts";
+import type { GatewayClient } from "../../harness/clients/gateway-client.ts";
 import { type GatewayWindow, openGateway, removeFolder, temporaryFolder } from "../../harness/editor/gateway-window.ts";
 import type { RealVsCode } from "../../harness/editor/real-vscode.ts";
 import { type AskedProject, ON_FLASK, ON_FLEET, ON_RXJS, ON_SEMVER } from "../../harness/languages/asked-projects.ts";
 import {
   clangd,
   type InstalledServer,
-  linkPrograms,
+  OPTIONS_IN_TABLE,
   pyright,
   rustAnalyzer,
   startEditorOf,
   typescript7,
 } from "../../harness/languages/language-servers.ts";
+import { startProgram } from "../../harness/languages/program.ts";
 import { type PROSE, placeIn, sample } from "../../harness/languages/sample.ts";
 import { type Difference, Twin } from "../../harness/languages/twin.ts";
 import { unlessLonger } from "../../harness/machine/longer.ts";
-import { ownEnvironment } from "../../harness/machine/own-environment.ts";
 
 const POSITIONS = unlessLonger(5, 50);
 const SEED = 20_261_123;
@@ -42,7 +39,7 @@ const PROJECTS: readonly Project[] = [
     name: "TypeScript 7 on rxjs",
     ...ON_RXJS,
     ...{ files: "src/**/*.ts", language: "typescript", server: typescript7, extension: "typescript7" },
-    options: { disableAutomaticTypingAcquisition: true },
+    options: OPTIONS_IN_TABLE.typescript7,
   },
   {
     name: "pyright on flask",
@@ -58,12 +55,7 @@ const PROJECTS: readonly Project[] = [
     name: "rust-analyzer on semver",
     ...ON_SEMVER,
     ...{ files: "src/*.rs", language: "rust", server: rustAnalyzer, extension: "rust-analyzer" },
-    options: {
-      cargo: { buildScripts: { enable: false } },
-      procMacro: { enable: false },
-      checkOnSave: false,
-      files: { watcher: "client" },
-    },
+    options: OPTIONS_IN_TABLE.rustAnalyzer,
   },
 ];
 
@@ -81,9 +73,6 @@ for (const project of PROJECTS.slice(0, unlessLonger(1, PROJECTS.length))) {
       [folder, own] = [temporaryFolder("twin"), temporaryFolder("twin-own")];
       await project.copyTo(folder);
       const installed = await server();
-      mkdirSync(join(own, "programs"));
-      linkPrograms(join(own, "programs"), [installed]);
-      const headless = await buildHeadless("dev");
       const asInTheTable = options === undefined ? installed : { ...installed, initializationOptions: options };
       editor = await startEditorOf(
         { [extension]: [asInTheTable] },
@@ -97,11 +86,7 @@ for (const project of PROJECTS.slice(0, unlessLonger(1, PROJECTS.length))) {
         },
       );
       gateway = await openGateway(editor, folder);
-      program = await GatewayClient.start({
-        command: headless,
-        args: ["--root", folder, "--trust", "--catalog", "all"],
-        env: ownEnvironment(join(own, "kept"), join(own, "programs")),
-      });
+      program = await startProgram(folder, own, installed, "all");
       // With its first editor VS Code gets what it has itself to say of places in it.
       await gateway.window.openFile(project.file);
       twin = new Twin(gateway.client, program);
