@@ -74,24 +74,103 @@ interface Usages {
   readonly summary: string;
 }
 
+interface Found {
+  readonly symbols: readonly { readonly path: string }[];
+}
+
 const WHOLE = ({ summary }: Usages): boolean => !summary.includes(UNCONFIRMED);
 
-test("uses are found in all projects of a solution, loaded or not", async () => {
-  const references = (...paths: string[]) => JSON.stringify({ files: [], references: paths.map((path) => ({ path })) });
-  const composite = '"compilerOptions": { "composite": true }';
+const references = (...paths: string[]) => JSON.stringify({ files: [], references: paths.map((path) => ({ path })) });
+const BOAT = "export class Boat {}\n";
+const uses = (of: string) => `import { Boat } from "${of}";\nnew Boat();\nexport const raft = 1;\n`;
+const COMPOSITE = '"compilerOptions": { "composite": true }';
+
+/** Where the projects of TypeScript are in a folder, and the files that use `Boat` of the first. */
+const LAYOUTS: readonly { name: string; files: Readonly<Record<string, string>>; users: readonly string[] }[] = [
+  {
+    name: "projects of a solution",
+    files: {
+      "p/a/boat.ts": BOAT,
+      "tsconfig.json": references("p", "q"),
+      "p/tsconfig.json": references("a"),
+      "p/a/tsconfig.json": `{ ${COMPOSITE} }`,
+      "q/tsconfig.json": references("b"),
+      "q/b/tsconfig.json": `{ ${COMPOSITE}, "references": [{ "path": "../../p/a" }] }`,
+      "q/b/harbour.ts": uses("../../p/a/boat"),
+    },
+    users: ["q/b/harbour.ts"],
+  },
+  {
+    name: "tests that belong to no project",
+    files: {
+      "src/boat.ts": BOAT,
+      "tsconfig.json": '{ "include": ["src"] }',
+      "src/harbour.ts": uses("./boat"),
+      "test/one.test.ts": uses("../src/boat"),
+      "test/two.test.ts": uses("../src/boat"),
+    },
+    users: ["src/harbour.ts", "test/one.test.ts", "test/two.test.ts"],
+  },
+  {
+    name: "packages that refer to each other only by imports",
+    files: {
+      "packages/a/boat.ts": BOAT,
+      "packages/a/tsconfig.json": "{}",
+      "packages/b/tsconfig.json": "{}",
+      "packages/b/harbour.ts": uses("../a/boat"),
+      "packages/c/tsconfig.json": "{}",
+      "packages/c/harbour.ts": uses("../a/boat"),
+    },
+    users: ["packages/b/harbour.ts", "packages/c/harbour.ts"],
+  },
+  {
+    name: "no project at all",
+    files: { "boat.ts": BOAT, "a/harbour.ts": uses("../boat"), "b/harbour.ts": uses("../boat") },
+    users: ["a/harbour.ts", "b/harbour.ts"],
+  },
+];
+
+for (const { name, files, users } of LAYOUTS) {
+  test(`uses are found in whatever project they are: ${name}`, async () => {
+    const folder = folderWith(files);
+    const client = await start(folder, ["--trust", "--catalog", "core"]);
+    const ask = (symbol: string, file?: string) =>
+      eventually(() => client.callOnce<Usages>("vscode.lsp.usages", { symbol, file }), WHOLE);
+    const usersOfBoat = async () => (await ask("Boat", Object.keys(files)[0])).files.map(({ path }) => path);
+    assert.deepEqual(await usersOfBoat(), users);
+
+    // What was asked in between does not change what is found, nor is a name found in one place only.
+    const [user = ""] = users;
+    await client.callOnce("vscode.lsp.outline", { file: user });
+    assert.deepEqual(await usersOfBoat(), users);
+    const { symbols } = await client.callOnce<Found>("vscode.lsp.symbol.find", { symbol: "raft" });
+    assert.deepEqual(
+      symbols.map(({ path }) => path),
+      users,
+    );
+
+    const later = user.replace(/(\.test)?\.ts$/, ".zzz.ts");
+    writeFileSync(join(folder, later), files[user] ?? "");
+    assert.deepEqual(await usersOfBoat(), [...users, later].sort());
+    await client.close();
+    removeFolder(folder);
+  });
+}
+
+test("where more files belong to no project than can be held, every answer says that there may be more", async () => {
+  const many = Array.from({ length: 501 }, (_, number) => [`test/${number}.ts`, uses("../src/boat")]);
   const folder = folderWith({
-    "tsconfig.json": references("p", "q"),
-    "p/tsconfig.json": references("a"),
-    "p/a/tsconfig.json": `{ ${composite} }`,
-    "p/a/boat.ts": "export class Boat {}\n",
-    "q/tsconfig.json": references("b"),
-    "q/b/tsconfig.json": `{ ${composite}, "references": [{ "path": "../../p/a" }] }`,
-    "q/b/harbour.ts": 'import { Boat } from "../../p/a/boat";\nnew Boat();\n',
+    "src/boat.ts": BOAT,
+    "tsconfig.json": '{ "include": ["src"] }',
+    ...Object.fromEntries(many),
   });
   const client = await start(folder, ["--trust", "--catalog", "core"]);
-  const input = { file: "p/a/boat.ts", at: "0:13" };
-  const { files } = await eventually(() => client.callOnce<Usages>("vscode.lsp.usages", input), WHOLE);
-  assert.deepEqual(files, [{ path: "q/b/harbour.ts", at: ["0:9", "1:4"] }]);
+  // Until it is known, nothing is said.
+  const { summary } = await eventually(
+    () => client.callOnce<Usages>("vscode.lsp.usages", { file: "src/boat.ts", at: "0:13" }),
+    () => true,
+  );
+  assert.ok(summary.includes(UNCONFIRMED), summary);
   await client.close();
   removeFolder(folder);
 });

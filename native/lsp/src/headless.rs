@@ -463,6 +463,7 @@ impl From<NoAnswer> for EditorError {
         match error {
             NoAnswer::NotOffered => Self::Unavailable(None),
             NoAnswer::Failed | NoAnswer::Ended => Self::Failed(None),
+            NoAnswer::KnowsLess => Self::Starting,
             NoAnswer::Unable(_) => Self::Failed(Some(Explanation {
                 reason: Some("cannot_load"),
                 // What the server says may name any path.

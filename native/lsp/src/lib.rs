@@ -12,6 +12,7 @@ mod message;
 mod printable;
 pub mod process;
 pub mod programs;
+mod projects;
 mod registrations;
 mod server;
 pub mod setup;

@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use futures_util::FutureExt as _;
+use futures_util::future::try_join_all;
 use gateway_core::ask::{Ask, Raw, Subject};
 use gateway_core::position::Position;
 use gateway_core::uri::{PathStyle, file_uri, path_of_file_uri};
@@ -16,7 +17,7 @@ use gateway_server::watch::{Change, Kind};
 use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
-use tokio::sync::watch;
+use tokio::sync::{Mutex as AsyncMutex, watch};
 use tokio::task::spawn_blocking;
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 
@@ -25,6 +26,7 @@ use crate::belonging::ENVIRONMENT_MARK;
 use crate::compile_commands;
 use crate::connection::{Connection, Ended, Peer, Refusal, RequestError};
 use crate::process::{Process, Spawned, Spec, spawn};
+use crate::projects::{self, ProjectInfo, Projects};
 use crate::registrations::Registrations;
 use crate::signs::{Signs, State as Ready};
 use crate::table::{Row, Rule};
@@ -53,8 +55,8 @@ const MAX_OPEN: usize = 64;
 /// How many files that were written, and are not open, a server is given that does not need them all.
 const MAX_WRITTEN: usize = 32;
 
-/// The methods whose answers have places in projects that refer to that of the document.
-const FINDS_USES: [&str; 2] = ["textDocument/references", "textDocument/implementation"];
+/// The methods whose answers have places in all projects that a server has loaded.
+const LOOKS_EVERYWHERE: [&str; 3] = ["textDocument/references", "textDocument/implementation", SEARCH];
 pub(crate) const SEARCH: &str = "workspace/symbol";
 /// What no symbol is called.
 const NOBODYS_NAME: &str = "\u{1}";
@@ -99,6 +101,8 @@ pub(crate) enum NoAnswer {
     Ended,
     /// It says itself that it cannot work, and why.
     Unable(String),
+    /// It was found out that it knows less than all files, which its answers will be told with from now on.
+    KnowsLess,
 }
 
 impl From<Ended> for NoAnswer {
@@ -144,6 +148,15 @@ pub(crate) struct Server {
     pub(crate) info: Option<String>,
     /// Whether it knows all files of the folder once it is ready, and not only those that it was given.
     has_index: bool,
+    projects: AsyncMutex<KnownProjects>,
+}
+
+/// The projects that are known.
+#[derive(Debug, Default)]
+struct KnownProjects {
+    projects: Projects,
+    /// Whether the files are those that the folder has now.
+    are_seen: bool,
 }
 
 /// Our side of it: what it starts itself comes here.
@@ -168,6 +181,10 @@ struct State {
     /// The headers that clangd was given and cannot read by themselves, by URI. It knows of no uses in them any more, not even
     /// once they are closed.
     misread: BTreeSet<String>,
+    /// What is held open, whatever else is, by URI.
+    held: BTreeSet<String>,
+    /// Whether it does not know all files, although it might.
+    knows_less: bool,
     /// How many looks for source files its answers are known to be after.
     confirmed: u64,
     /// How often it was told of what was written.
@@ -277,6 +294,8 @@ impl Server {
             uses: 0,
             published: BTreeMap::new(),
             misread: BTreeSet::new(),
+            held: BTreeSet::new(),
+            knows_less: false,
             confirmed: 0,
             told: 0,
         };
@@ -331,6 +350,7 @@ impl Server {
             offers,
             info,
             has_index: start.has_index,
+            projects: AsyncMutex::default(),
         })
     }
 
@@ -356,7 +376,8 @@ impl Server {
 
     /// Whether it knows all files of the folder once it is ready.
     pub(crate) fn knows_all(&self) -> bool {
-        self.has_index && self.client.state().misread.is_empty()
+        let state = self.client.state();
+        self.has_index && state.misread.is_empty() && !state.knows_less
     }
 
     /// Whether the server is ready now, for an answer about a document that it has.
@@ -435,8 +456,10 @@ impl Server {
             1
         };
         // clangd forgets what it knows of a file that has changed since it was indexed.
-        if state.open.len() > MAX_OPEN && !matches!(self.row.rule, Rule::Clangd | Rule::Basedpyright) {
-            let oldest = state.open.iter().min_by_key(|(_, open)| open.used).map(|(uri, _)| uri.clone());
+        if state.open.len() > MAX_OPEN + state.held.len() && !matches!(self.row.rule, Rule::Clangd | Rule::Basedpyright)
+        {
+            let others = state.open.iter().filter(|(uri, _)| !state.held.contains(*uri));
+            let oldest = others.min_by_key(|(_, open)| open.used).map(|(uri, _)| uri.clone());
             if let Some(oldest) = oldest {
                 self.close(&mut state, &oldest)?;
             }
@@ -472,9 +495,8 @@ impl Server {
         {
             return Err(NoAnswer::Failed);
         }
-        if self.row.search_loads && FINDS_USES.contains(&ask.method) {
-            // Whatever it finds: what it has loaded may be let go at any time.
-            self.request(SEARCH, json!({ "query": NOBODYS_NAME })).await?;
+        if self.row.loads_projects && LOOKS_EVERYWHERE.contains(&ask.method) {
+            self.load_projects().await?;
         }
         loop {
             let endings = self.ready().await?;
@@ -486,6 +508,60 @@ impl Server {
                 tracing::warn!(server = self.row.title, method = ask.method, "an answer cannot be read");
                 NoAnswer::Failed
             });
+        }
+    }
+
+    /// Has the server load all projects of the folder: what it has loaded may be let go at any time.
+    async fn load_projects(&self) -> Result<(), NoAnswer> {
+        // Whatever it finds, it loads the projects that others refer to.
+        self.request(SEARCH, json!({ "query": NOBODYS_NAME })).await?;
+        let mut known = self.projects.lock().await;
+        let are_seen = known.are_seen;
+        if !are_seen {
+            self.find_projects(&mut known.projects).await?;
+            known.are_seen = true;
+        }
+        try_join_all(known.projects.firsts().map(|file| self.project_of(file))).await?;
+        let knows_less = !known.projects.are_all();
+        let knew_less = std::mem::replace(&mut self.client.state().knows_less, knows_less);
+        // The answer would be taken for more than it is.
+        if knows_less && !knew_less { Err(NoAnswer::KnowsLess) } else { Ok(()) }
+    }
+
+    /// Learns to which projects the files belong that the folder has now, and holds open those that belong to none.
+    async fn find_projects(&self, projects: &mut Projects) -> Result<(), NoAnswer> {
+        let (mut looked, folder, row) = (std::mem::take(projects), self.folder.clone(), Arc::clone(&self.row));
+        let looking = spawn_blocking(move || {
+            looked.look(&folder, &row);
+            looked
+        });
+        *projects = looking.await.map_err(|_| NoAnswer::Failed)?;
+        loop {
+            let files = projects.next();
+            if files.is_empty() {
+                break;
+            }
+            let answers = try_join_all(files.iter().map(|file| self.project_of(file))).await?;
+            for (file, answer) in files.into_iter().zip(answers) {
+                projects.note(file, answer);
+            }
+        }
+        let held = projects.held();
+        self.client.state().held = held.iter().map(|path| uri_of(path)).collect();
+        for (path, text) in held.iter().zip(read_texts(held.clone()).await) {
+            if let (Some(text), Some(language)) = (text, self.row.language_of(path)) {
+                self.open(&Document { uri: uri_of(path), language: language.to_owned(), text })?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The project of a file; nothing if the server fails to say it.
+    async fn project_of(&self, file: &Path) -> Result<Option<ProjectInfo>, NoAnswer> {
+        match self.request(projects::REQUEST, json!({ "textDocument": { "uri": uri_of(file) } })).await {
+            Ok(answer) => Ok(serde_json::from_str(answer.get()).ok()),
+            Err(NoAnswer::Ended) => Err(NoAnswer::Ended),
+            Err(_) => Ok(None),
         }
     }
 
@@ -580,6 +656,11 @@ impl Server {
             return Ok(Told::StartAgain);
         }
         let is_gone = |change: &&Change| change.kind == Kind::Deleted;
+        if changes.iter().any(|change| names_project(&change.path)) {
+            *self.projects.lock().await = KnownProjects::default();
+        } else if changes.iter().any(|change| change.kind != Kind::Changed) {
+            self.projects.lock().await.are_seen = false;
+        }
         let searches = {
             let mut state = self.client.state();
             state.told += 1;
@@ -644,7 +725,7 @@ impl Server {
         };
         match self.row.rule {
             Rule::Clangd => is_gone || are_many || has(compile_commands::is_of_project),
-            Rule::TsServer => is_gone || is_new || are_many || has(tsserver::is_of_project),
+            Rule::TsServer => is_gone || is_new || are_many || changes.iter().any(|change| names_project(&change.path)),
             Rule::Basedpyright => is_gone,
             Rule::ByTime => are_many,
             Rule::InOrder | Rule::Pyright | Rule::RustAnalyzer | Rule::Unknown => false,
@@ -880,6 +961,11 @@ fn params(method: &str, subject: &Subject) -> Value {
         params["context"] = json!({ "includeDeclaration": true });
     }
     params
+}
+
+/// Whether it depends on this file what projects of TypeScript there are.
+fn names_project(path: &Path) -> bool {
+    path.file_name().and_then(OsStr::to_str).is_some_and(tsserver::is_of_project)
 }
 
 /// Whether other files of C or C++ include this one.

@@ -52,9 +52,9 @@ pub struct Row {
     /// Whether it knows all files of the folder once it is ready, and not only those that it was given.
     #[serde(default = "yes")]
     pub has_index: bool,
-    /// Whether it loads the projects that others refer to only for a search, and finds uses in those alone that it has loaded.
+    /// Whether it finds uses and symbols only in the projects that it has loaded: those of files that it was asked about.
     #[serde(default)]
-    pub search_loads: bool,
+    pub loads_projects: bool,
     /// Methods that it is not asked, since it does not answer them, or with a part.
     #[serde(default)]
     pub lacks: Vec<String>,
@@ -118,7 +118,7 @@ impl Default for Row {
             python: false,
             markers: Vec::new(),
             has_index: true,
-            search_loads: false,
+            loads_projects: false,
             lacks: Vec::new(),
             rule: Rule::default(),
             options: Value::Null,

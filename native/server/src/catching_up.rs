@@ -104,7 +104,7 @@ impl<E: Editor> Gateway<E> {
             Ok(_) => Opened::InStep,
             Err(EditorError::NotFound) if document.real_path.is_file() => Opened::Plain,
             Err(EditorError::NotFound) => Opened::NotAtAll,
-            Err(EditorError::Unavailable(_) | EditorError::Failed(_)) => Opened::InVain,
+            Err(EditorError::Unavailable(_) | EditorError::Failed(_) | EditorError::Starting) => Opened::InVain,
         }
     }
 }

@@ -68,6 +68,8 @@ pub enum EditorError {
     NotFound,
     /// A provider threw, rejected or returned something that is not an answer.
     Failed(Option<Explanation>),
+    /// It is not known yet what an answer would be worth.
+    Starting,
 }
 
 impl From<EditorError> for ToolError {
@@ -76,6 +78,7 @@ impl From<EditorError> for ToolError {
             EditorError::Unavailable(explanation) => Self::ProviderUnavailable(explanation),
             EditorError::NotFound => Self::DocumentNotFound,
             EditorError::Failed(explanation) => Self::ProviderFailed(explanation),
+            EditorError::Starting => Self::WarmingUp,
         }
     }
 }

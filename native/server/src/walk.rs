@@ -150,7 +150,7 @@ mod tests {
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, text).unwrap();
         };
-        let deep = "{".repeat(20_000) + "\n";
+        let deep = format!("{}a{}\n", "{".repeat(100_000), "}".repeat(100_000));
         write(".gitignore", "a.ts\n");
         write("secret", "linked/\n");
         write("root/.gitignore", &format!("/out\n*.log\n{deep}b/*.gen\n"));

@@ -1,0 +1,87 @@
+//! The projects of TypeScript's own server. It looks for uses and symbols only in those that it has loaded, loads the one of
+//! a file when it is asked about the file, and lets go of it again. A file that belongs to none it knows while it is open.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use gateway_server::walk;
+use serde::Deserialize;
+
+use crate::table::Row;
+
+/// The request for the project of a file.
+pub(crate) const REQUEST: &str = "custom/projectInfo";
+/// How many files that belong to no project are held open. Each takes some milliseconds and what it imports.
+const MAX_LOOSE: usize = 500;
+/// How many files are asked about at a time.
+const AT_ONCE: usize = 250;
+
+/// The answer to [`REQUEST`].
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ProjectInfo {
+    /// The `tsconfig.json`; empty for a file that belongs to none.
+    config_file_path: String,
+}
+
+/// Which files belong to which projects, as far as that was asked.
+#[derive(Debug, Default)]
+pub(crate) struct Projects {
+    of: BTreeMap<PathBuf, Option<String>>,
+    /// What is to be asked about yet.
+    unknown: BTreeSet<PathBuf>,
+    /// Whether the folder may have more files.
+    has_more: bool,
+}
+
+impl Projects {
+    /// Takes the files for those that the folder has now. Blocks on the disk.
+    pub(crate) fn look(&mut self, folder: &Path, row: &Row) {
+        let mut walk = walk::below(folder);
+        let files = walk.by_ref().filter(|entry| !entry.is_folder && row.language_of(&entry.path).is_some());
+        let files: BTreeSet<_> = files.map(|entry| entry.path).collect();
+        self.has_more = !walk.is_whole();
+        self.of.retain(|file, _| files.contains(file));
+        self.unknown = files.into_iter().filter(|file| !self.of.contains_key(file)).collect();
+    }
+
+    /// The next files to ask about; none once there are too many of them that belong to no project.
+    pub(crate) fn next(&self) -> Vec<PathBuf> {
+        if self.loose().count() > MAX_LOOSE { Vec::new() } else { self.unknown.iter().take(AT_ONCE).cloned().collect() }
+    }
+
+    /// Notes what was answered about a file; nothing where the server failed.
+    pub(crate) fn note(&mut self, file: PathBuf, answer: Option<ProjectInfo>) {
+        self.unknown.remove(&file);
+        match answer {
+            Some(ProjectInfo { config_file_path }) => {
+                let config = Some(config_file_path).filter(|config| !config.is_empty());
+                self.of.insert(file, config);
+            }
+            None => self.has_more = true,
+        }
+    }
+
+    /// A file of each project.
+    pub(crate) fn firsts(&self) -> impl Iterator<Item = &Path> {
+        let mut known = BTreeSet::new();
+        self.of.iter().filter_map(move |(file, config)| {
+            let config = config.as_ref()?;
+            known.insert(config).then_some(&**file)
+        })
+    }
+
+    /// The files that belong to no project, if they are to be held open.
+    pub(crate) fn held(&self) -> Vec<PathBuf> {
+        if self.loose().count() > MAX_LOOSE { Vec::new() } else { self.loose().map(Path::to_owned).collect() }
+    }
+
+    /// Whether all files of the folder are in what is loaded or held open.
+    pub(crate) fn are_all(&self) -> bool {
+        !self.has_more && self.unknown.is_empty() && self.loose().count() <= MAX_LOOSE
+    }
+
+    fn loose(&self) -> impl Iterator<Item = &Path> {
+        self.of.iter().filter(|(_, config)| config.is_none()).map(|(file, _)| &**file)
+    }
+}
