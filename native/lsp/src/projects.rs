@@ -71,6 +71,11 @@ impl Projects {
         })
     }
 
+    /// Whether all belong to one project: that of any file is all then.
+    pub(crate) fn is_one(&self) -> bool {
+        self.are_all() && self.loose().next().is_none() && self.firsts().nth(1).is_none()
+    }
+
     /// The files that belong to no project, if they are to be held open.
     pub(crate) fn held(&self) -> Vec<PathBuf> {
         if self.loose().count() > MAX_LOOSE { Vec::new() } else { self.loose().map(Path::to_owned).collect() }

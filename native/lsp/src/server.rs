@@ -496,7 +496,7 @@ impl Server {
             return Err(NoAnswer::Failed);
         }
         if self.row.loads_projects && LOOKS_EVERYWHERE.contains(&ask.method) {
-            self.load_projects().await?;
+            self.load_projects(ask.method).await?;
         }
         loop {
             let endings = self.ready().await?;
@@ -511,17 +511,21 @@ impl Server {
         }
     }
 
-    /// Has the server load all projects of the folder: what it has loaded may be let go at any time.
-    async fn load_projects(&self) -> Result<(), NoAnswer> {
-        // Whatever it finds, it loads the projects that others refer to.
-        self.request(SEARCH, json!({ "query": NOBODYS_NAME })).await?;
+    /// Has the server load all projects of the folder before this method: what it has loaded may be let go at any time.
+    async fn load_projects(&self, method: &str) -> Result<(), NoAnswer> {
         let mut known = self.projects.lock().await;
         let are_seen = known.are_seen;
         if !are_seen {
             self.find_projects(&mut known.projects).await?;
             known.are_seen = true;
         }
-        try_join_all(known.projects.firsts().map(|file| self.project_of(file))).await?;
+        if !known.projects.is_one() {
+            try_join_all(known.projects.firsts().map(|file| self.project_of(file))).await?;
+            if method != SEARCH {
+                // Whatever it finds, it loads the projects that others refer to.
+                self.request(SEARCH, json!({ "query": NOBODYS_NAME })).await?;
+            }
+        }
         let knows_less = !known.projects.are_all();
         let knew_less = std::mem::replace(&mut self.client.state().knows_less, knows_less);
         // The answer would be taken for more than it is.
