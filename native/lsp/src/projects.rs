@@ -11,10 +11,12 @@ use crate::table::Row;
 
 /// The request for the project of a file.
 pub(crate) const REQUEST: &str = "custom/projectInfo";
+/// How many projects are loaded. Each takes memory, most of it for the files that only it has.
+const MAX_PROJECTS: usize = 100;
 /// How many files that belong to no project are held open. Each takes some milliseconds and what it imports.
 const MAX_LOOSE: usize = 500;
 /// How many files are asked about at a time.
-const AT_ONCE: usize = 250;
+const AT_ONCE: usize = 100;
 
 /// The answer to [`REQUEST`].
 #[derive(Debug, Deserialize)]
@@ -45,9 +47,10 @@ impl Projects {
         self.unknown = files.into_iter().filter(|file| !self.of.contains_key(file)).collect();
     }
 
-    /// The next files to ask about; none once there are too many of them that belong to no project.
+    /// The next files to ask about; none once there are too many projects, or files that belong to none.
     pub(crate) fn next(&self) -> Vec<PathBuf> {
-        if self.loose().count() > MAX_LOOSE { Vec::new() } else { self.unknown.iter().take(AT_ONCE).cloned().collect() }
+        let is_enough = self.loose().count() > MAX_LOOSE || self.firsts().count() >= MAX_PROJECTS;
+        if is_enough { Vec::new() } else { self.unknown.iter().take(AT_ONCE).cloned().collect() }
     }
 
     /// Notes what was answered about a file; nothing where the server failed.
@@ -88,5 +91,39 @@ impl Projects {
 
     fn loose(&self) -> impl Iterator<Item = &Path> {
         self.of.iter().filter(|(_, config)| config.is_none()).map(|(file, _)| &**file)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Asks about so many files, each of which is answered so.
+    fn asked(files: usize, config_of: impl Fn(usize) -> String) -> (usize, Projects) {
+        let unknown = (0..files).map(|file| PathBuf::from(format!("{file:05}.ts"))).collect();
+        let mut projects = Projects { unknown, ..Projects::default() };
+        let mut number = 0;
+        loop {
+            let next = projects.next();
+            if next.is_empty() {
+                return (number, projects);
+            }
+            for file in next {
+                projects.note(file, Some(ProjectInfo { config_file_path: config_of(number) }));
+                number += 1;
+            }
+        }
+    }
+
+    #[test]
+    fn no_folder_makes_a_server_load_more_than_it_may() {
+        let (asked_about, one) = asked(10_000, |_| "tsconfig.json".to_owned());
+        assert_eq!((asked_about, one.firsts().count(), one.are_all(), one.is_one()), (10_000, 1, true, true));
+        let (asked_about, many) = asked(10_000, |file| format!("{file}/tsconfig.json"));
+        assert_eq!((asked_about, many.are_all()), (MAX_PROJECTS, false));
+        let (asked_about, loose) = asked(10_000, |_| String::new());
+        assert_eq!((asked_about, loose.held().len(), loose.are_all()), (MAX_LOOSE + AT_ONCE, 0, false));
+        let (_, loose) = asked(MAX_LOOSE, |_| String::new());
+        assert_eq!((loose.held().len(), loose.are_all(), loose.is_one()), (MAX_LOOSE, true, false));
     }
 }
