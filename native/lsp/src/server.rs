@@ -151,12 +151,18 @@ pub(crate) struct Server {
     projects: AsyncMutex<KnownProjects>,
 }
 
-/// The projects that are known.
+/// The projects that are known, and which layout of the folder they are of.
 #[derive(Debug, Default)]
 struct KnownProjects {
     projects: Projects,
-    /// Whether the files are those that the folder has now.
-    are_seen: bool,
+    seen: Layout,
+}
+
+/// Counts how often files have come or gone, and how often what says which projects there are was written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+struct Layout {
+    files: u64,
+    projects: u64,
 }
 
 /// Our side of it: what it starts itself comes here.
@@ -185,6 +191,8 @@ struct State {
     held: BTreeSet<String>,
     /// Whether it does not know all files, although it might.
     knows_less: bool,
+    /// From 1, so that none is known at first.
+    layout: Layout,
     /// How many looks for source files its answers are known to be after.
     confirmed: u64,
     /// How often it was told of what was written.
@@ -296,6 +304,7 @@ impl Server {
             misread: BTreeSet::new(),
             held: BTreeSet::new(),
             knows_less: false,
+            layout: Layout { files: 1, projects: 1 },
             confirmed: 0,
             told: 0,
         };
@@ -513,20 +522,27 @@ impl Server {
 
     /// Has the server load all projects of the folder before this method: what it has loaded may be let go at any time.
     async fn load_projects(&self, method: &str) -> Result<(), NoAnswer> {
-        let mut known = self.projects.lock().await;
-        let are_seen = known.are_seen;
-        if !are_seen {
-            self.find_projects(&mut known.projects).await?;
-            known.are_seen = true;
-        }
-        if !known.projects.is_one() {
-            try_join_all(known.projects.firsts().map(|file| self.project_of(file))).await?;
+        let (is_one, are_all, firsts) = {
+            let mut known = self.projects.lock().await;
+            let now = self.client.state().layout;
+            if known.seen.projects != now.projects {
+                *known = KnownProjects::default();
+            }
+            if known.seen != now {
+                self.find_projects(&mut known.projects).await?;
+                known.seen = now;
+            }
+            let projects = &known.projects;
+            (projects.is_one(), projects.are_all(), projects.firsts().map(Path::to_owned).collect::<Vec<_>>())
+        };
+        if !is_one {
+            try_join_all(firsts.iter().map(|file| self.project_of(file))).await?;
             if method != SEARCH {
                 // Whatever it finds, it loads the projects that others refer to.
                 self.request(SEARCH, json!({ "query": NOBODYS_NAME })).await?;
             }
         }
-        let knows_less = !known.projects.are_all();
+        let knows_less = !are_all;
         let knew_less = std::mem::replace(&mut self.client.state().knows_less, knows_less);
         // The answer would be taken for more than it is.
         if knows_less && !knew_less { Err(NoAnswer::KnowsLess) } else { Ok(()) }
@@ -660,14 +676,11 @@ impl Server {
             return Ok(Told::StartAgain);
         }
         let is_gone = |change: &&Change| change.kind == Kind::Deleted;
-        if changes.iter().any(|change| names_project(&change.path)) {
-            *self.projects.lock().await = KnownProjects::default();
-        } else if changes.iter().any(|change| change.kind != Kind::Changed) {
-            self.projects.lock().await.are_seen = false;
-        }
         let searches = {
             let mut state = self.client.state();
             state.told += 1;
+            state.layout.files += u64::from(changes.iter().any(|change| change.kind != Kind::Changed));
+            state.layout.projects += u64::from(changes.iter().any(|change| names_project(&change.path)));
             state.signs.stir(Instant::now());
             for change in changes.iter().filter(is_gone) {
                 self.close(&mut state, &uri_of(&change.path))?;

@@ -70,7 +70,7 @@ impl<E: Editor> Gateway<E> {
     ) -> Result<(WorkspaceVersion, Found), ToolError> {
         let is_nothing = |found: &Found| matches!(&found.1, Ok(Canonical::Set(retained)) if retained.set.is_empty());
         let word = if question.subject.uri().is_none() { tool.word(question) } else { None };
-        let (moment, first) = match (self.ask_this(tool, question, progress).await, word.clone()) {
+        let (moment, mut found) = match (self.ask_this(tool, question, progress).await, word.clone()) {
             // Nobody searches, but somebody may outline the files.
             (Err(unavailable @ ToolError::ProviderUnavailable(_)), word @ Some(_)) => {
                 let (moment, found) = self.ask_workspace(tool, question, word, progress).await?;
@@ -79,13 +79,12 @@ impl<E: Editor> Gateway<E> {
             (asked, _) => asked?,
         };
         let others = successors(tool.instead(question), |other| tool.instead(other)).take(MAX_OTHERS);
-        let mut found = first;
         for other in others {
             if !is_nothing(&found) {
-                return Ok((moment, found));
+                break;
             }
-            let (_, others) = self.ask_this(tool, &other, progress).await?;
-            found = with_omissions_of(others, &found);
+            let (_, by_other) = self.ask_this(tool, &other, progress).await?;
+            found = with_omissions_of(by_other, &found);
         }
         if is_nothing(&found) && word.is_some() {
             let (_, by_word) = self.ask_workspace(tool, question, word, progress).await?;
