@@ -4,8 +4,9 @@ use crate::error::ToolError;
 
 /// The longest name that is looked for, in characters.
 const MAX_CHARACTERS: usize = 1_024;
-/// How many names may stand before the last.
-const MAX_CONTAINERS: usize = 32;
+/// How many names may stand before the last, and are told of what contains a symbol: only odd texts nest deeper, and their
+/// names may add up to gigabytes.
+pub(crate) const MAX_CONTAINERS: usize = 32;
 
 /// The name of a symbol, after those of what contains it: `lift`, `Observable.lift`, `Version::new`, or `lift[1]` for the second
 /// of that name in the same container.

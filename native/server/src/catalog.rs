@@ -164,6 +164,7 @@ fn tell(fault: &ValidationError<'_>, schema: &Value) -> String {
         ValidationErrorKind::MinLength { limit } => format!("{field} must have at least {limit} characters"),
         ValidationErrorKind::Pattern { pattern } if pattern == r"\S" => format!("{field} must not be blank"),
         ValidationErrorKind::Pattern { pattern } => format!("{field} must match the pattern {pattern}"),
+        ValidationErrorKind::Enum { options } => format!("{field} must be one of {options}"),
         other => format!("{field} breaks the rule `{}` of the tool's inputSchema", other.keyword()),
     }
 }
@@ -309,6 +310,14 @@ mod tests {
             let fields: Vec<_> = told.map(|((name, value), _)| format!("\"{name}\":{value}")).collect();
             (tool, format!("{{{}}}", fields.join(",")))
         })
+    }
+
+    #[test]
+    fn what_a_field_may_be_is_told_where_it_is_one_of_a_few() {
+        let usages = tools::named("vscode.lsp.usages").unwrap();
+        let refused = read(usages, &serde_json::json!({ "symbol": "f", "detail": "all" })).unwrap_err();
+        let ToolError::InvalidParams(text) = refused else { panic!("{refused:?}") };
+        assert!(text.contains(r#"`detail` must be one of ["places","counts","symbols"]"#), "{text}");
     }
 
     proptest! {

@@ -12,6 +12,7 @@ use crate::canonical::{CanonicalSet, ordered, string_at};
 use crate::error::ToolError;
 use crate::keys::ItemId;
 use crate::limits::{MAX_DOCUMENT_SYMBOLS_TRAVERSED, MAX_ITEMS_NONPAGED};
+use crate::name_path::MAX_CONTAINERS;
 use crate::omissions::Omissions;
 use crate::order::{MissingLast, Text};
 use crate::page::List;
@@ -24,9 +25,6 @@ use crate::uri::CanonicalUri;
 
 /// The question for the outline of a document.
 pub const ASK: Ask = Ask::new("textDocument/documentSymbol", Shape::DocumentSymbols);
-
-/// How many of the symbols around one are told: only odd texts nest deeper, and their names may add up to gigabytes.
-const MAX_CONTAINERS: usize = 64;
 
 pub(super) struct DocumentSymbols;
 
