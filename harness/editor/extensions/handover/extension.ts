@@ -36,21 +36,27 @@ export function activate(context: vscode.ExtensionContext): void {
 
 /** Asks until the gateway runs: right after the start it may still be about to bind its port. */
 async function writeConfiguration(file: string): Promise<void> {
-  await vscode.env.clipboard.writeText("");
   for (const deadline = Date.now() + PATIENCE; Date.now() < deadline; ) {
     // The command of a gateway that is only about to run would show a warning.
     await delay(500);
-    if ((await vscode.commands.getCommands(true)).includes(COPY)) {
-      await vscode.commands.executeCommand(COPY);
-      const text = await vscode.env.clipboard.readText();
-      if (text !== "") {
-        // A rename, so that nobody reads half of it.
-        writeFileSync(`${file}.partial`, text, { mode: 0o600 });
-        renameSync(`${file}.partial`, file);
-        return;
-      }
+    const text = await configuration().catch(() => "");
+    if (text !== "") {
+      // A rename, so that nobody reads half of it.
+      writeFileSync(`${file}.partial`, text, { mode: 0o600 });
+      renameSync(`${file}.partial`, file);
+      return;
     }
   }
+}
+
+/** What the command copies; nothing if there is none yet. Fails in a page that has not the focus, whose clipboard is nobody's. */
+async function configuration(): Promise<string> {
+  if (!(await vscode.commands.getCommands(true)).includes(COPY)) {
+    return "";
+  }
+  await vscode.env.clipboard.writeText("");
+  await vscode.commands.executeCommand(COPY);
+  return await vscode.env.clipboard.readText();
 }
 
 /** One for each workspace folder; short, as the names of sockets must be. */
