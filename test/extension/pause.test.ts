@@ -27,8 +27,9 @@ test("a pause is in force before it is written down, and also if it cannot be", 
   writeFileSync(join(folder, "paused"), "This is no folder.");
   const pause = new Pause(join(folder, "paused"), "a");
   assert.equal(await pause.read(), false);
-  const written = pause.set(true);
+  // Expected to fail from the start, since it may before the next line has run.
+  const failed = assert.rejects(pause.set(true));
   assert.equal(await pause.read(), true);
-  await assert.rejects(written);
+  await failed;
   assert.equal(await pause.read(), true);
 });

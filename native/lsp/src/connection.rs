@@ -24,7 +24,7 @@ pub use crate::message::Refusal;
 use crate::message::{Answer, Head, Outcome, Received, Sent, Version, error_of, head_of};
 
 /// How much may wait to be written, in bytes. A server that reads so little of what it is sent is taken for ended.
-pub const MAX_UNWRITTEN: usize = 64 * 1024 * 1024;
+pub const MAX_UNWRITTEN: usize = 256 * 1024 * 1024;
 
 const INVALID_REQUEST: i64 = -32600;
 const METHOD_NOT_FOUND: i64 = -32601;

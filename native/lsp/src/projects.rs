@@ -2,8 +2,11 @@
 //! a file when it is asked about the file, and lets go of it again. A file that belongs to none it knows while it is open.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use gateway_server::files::read_text;
 use gateway_server::walk;
 use serde::Deserialize;
 
@@ -15,6 +18,8 @@ pub(crate) const REQUEST: &str = "custom/projectInfo";
 const MAX_PROJECTS: usize = 100;
 /// How many files that belong to no project are held open. Each takes some milliseconds and what it imports.
 const MAX_LOOSE: usize = 500;
+/// How many bytes these may have together.
+const MAX_LOOSE_BYTES: u64 = 16 << 20;
 /// How many files are asked about at a time.
 const AT_ONCE: usize = 100;
 
@@ -65,6 +70,11 @@ impl Projects {
         }
     }
 
+    /// Notes that what belongs to no project is too much to be held open.
+    pub(crate) fn hold_nothing(&mut self) {
+        self.has_more = true;
+    }
+
     /// A file of each project.
     pub(crate) fn firsts(&self) -> impl Iterator<Item = &Path> {
         let mut known = BTreeSet::new();
@@ -92,6 +102,13 @@ impl Projects {
     fn loose(&self) -> impl Iterator<Item = &Path> {
         self.of.iter().filter(|(_, config)| config.is_none()).map(|(file, _)| &**file)
     }
+}
+
+/// The texts of the files that are to be held open; nothing if they are too much. Blocks on the disk.
+pub(crate) fn texts_of(files: Vec<PathBuf>) -> Option<Vec<(PathBuf, Arc<str>)>> {
+    let bytes: u64 = files.iter().filter_map(|file| fs::metadata(file).ok()).map(|found| found.len()).sum();
+    let with_text = |file: PathBuf| read_text(&file).map(|text| (file, text));
+    (bytes <= MAX_LOOSE_BYTES).then(|| files.into_iter().filter_map(with_text).collect())
 }
 
 #[cfg(test)]
@@ -125,5 +142,18 @@ mod tests {
         assert_eq!((asked_about, loose.held().len(), loose.are_all()), (MAX_LOOSE + AT_ONCE, 0, false));
         let (_, loose) = asked(MAX_LOOSE, |_| String::new());
         assert_eq!((loose.held().len(), loose.are_all(), loose.is_one()), (MAX_LOOSE, true, false));
+    }
+
+    #[test]
+    fn files_that_are_too_much_together_are_not_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = |name: &str, bytes| {
+            let path = folder.path().join(name);
+            fs::File::create(&path).unwrap().set_len(bytes).unwrap();
+            path
+        };
+        let (one, other) = (file("one.ts", MAX_LOOSE_BYTES - 1), file("other.ts", 1));
+        assert_eq!(texts_of(vec![one.clone(), other.clone()]).map(|texts| texts.len()), Some(2));
+        assert_eq!(texts_of(vec![one, other, file("more.ts", 1)]), None);
     }
 }

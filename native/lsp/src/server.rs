@@ -566,11 +566,16 @@ impl Server {
                 projects.note(file, answer);
             }
         }
-        let held = projects.held();
-        self.client.state().held = held.iter().map(|path| uri_of(path)).collect();
-        for (path, text) in held.iter().zip(read_texts(held.clone()).await) {
-            if let (Some(text), Some(language)) = (text, self.row.language_of(path)) {
-                self.open(&Document { uri: uri_of(path), language: language.to_owned(), text })?;
+        let files = projects.held();
+        let held = spawn_blocking(move || projects::texts_of(files)).await.map_err(|_| NoAnswer::Failed)?;
+        if held.is_none() {
+            projects.hold_nothing();
+        }
+        let held = held.unwrap_or_default();
+        self.client.state().held = held.iter().map(|(path, _)| uri_of(path)).collect();
+        for (path, text) in held {
+            if let Some(language) = self.row.language_of(&path) {
+                self.open(&Document { uri: uri_of(&path), language: language.to_owned(), text })?;
             }
         }
         Ok(())

@@ -37,6 +37,9 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(500);
 const MAX_ITEMS_AT_ONCE: usize = 16;
 const MAX_TEXT_AT_ONCE: usize = 65_536;
 
+/// How many documents are outlined at a time: a server may be given the text of each, which it takes in when it likes.
+const OUTLINED_AT_ONCE: usize = 4;
+
 /// How many other questions are put where one has found nothing.
 const MAX_OTHERS: usize = 4;
 
@@ -157,7 +160,10 @@ impl<E: Editor> Gateway<E> {
         let (mut answered, mut documents) = answered.documents(word, self.workspace(), moment).await?;
         drop(looking_through);
         let rest = documents.split_off(documents.len().min(MAX_OUTLINED));
-        let outlines = join_all(documents.iter().map(|document| self.outline(document))).await;
+        let mut outlines = Vec::with_capacity(documents.len());
+        for some in documents.chunks(OUTLINED_AT_ONCE) {
+            outlines.extend(join_all(some.iter().map(|document| self.outline(document))).await);
+        }
         let outlines = outlines.into_iter().collect::<Result<Vec<_>, _>>()?;
         // A file with the word in it that nobody outlines need not have a symbol.
         let counts = |(_, outline): &(CanonicalUri, Option<Raw>)| !by_word || outline.is_some();
