@@ -19,7 +19,7 @@ const MAX_PROJECTS: usize = 100;
 /// How many files that belong to no project are held open. Each takes some milliseconds and what it imports.
 const MAX_LOOSE: usize = 500;
 /// How many bytes these may have together.
-const MAX_LOOSE_BYTES: u64 = 16 << 20;
+const MAX_LOOSE_BYTES: u64 = 16 * 1024 * 1024;
 /// How many files are asked about at a time.
 const AT_ONCE: usize = 100;
 
